@@ -1,0 +1,227 @@
+"""Red flags: what is legal but unwise about a layout. Small rules in one list; none ever raises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine import calibration
+from engine.pipeline import bubble_of_total
+from engine.units import bytes_text, seconds_text, share_text
+
+if TYPE_CHECKING:
+    from engine.estimate import Estimate
+
+Severity = Literal["error", "warning", "advice", "good"]
+RANK: dict[Severity, int] = {"error": 0, "warning": 1, "advice": 2, "good": 3}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing worth saying about a layout.
+
+    code       stable name of the rule
+    title      about five words
+    why        the reason, with this case's numbers
+    try_this   what to change
+    change     the layout fields that would do it, where that is one click
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    try_this: str
+    change: dict[str, Any] = field(default_factory=dict, hash=False)
+
+
+Rule = Callable[["Estimate"], Iterator[Finding]]
+RULES: list[Rule] = []
+
+
+def rule(function: Rule) -> Rule:
+    """List a rule."""
+    RULES.append(function)
+    return function
+
+
+def findings_of(estimate: Estimate) -> tuple[Finding, ...]:
+    """Everything the rules find, the gravest first."""
+    found = [finding for check in RULES for finding in check(estimate)]
+    return tuple(sorted(found, key=lambda finding: RANK[finding.severity]))
+
+
+@rule
+def memory(estimate: Estimate) -> Iterator[Finding]:
+    needed, capacity = estimate.fullest.needed.value, estimate.capacity_bytes
+    stage = f"stage {estimate.fullest.stage}" if len(estimate.stages) > 1 else "each GPU"
+    share = f"{stage} needs {bytes_text(needed, binary=True)} of {bytes_text(capacity, binary=True)}"
+    if needed > capacity:
+        yield Finding("out-of-memory", "error", "It does not fit", f"With the allocator's reserve and CUDA's context {share}.",
+                      *_less_memory(estimate))  # fmt: skip
+    elif estimate.fullest.total.value > calibration.factor("roomy_share") * capacity:
+        yield Finding("little-headroom", "warning", "Little memory to spare",
+                      f"{share.capitalize()}; below {share_text(calibration.factor('roomy_share'))} allocated nobody ran out.",
+                      *_less_memory(estimate))  # fmt: skip
+
+
+def _less_memory(estimate: Estimate) -> tuple[str, dict[str, Any]]:
+    """What to change first when memory is short: what is largest and can still be cut."""
+    layout, parts = estimate.scenario.layout, estimate.fullest.parts
+    largest = max(parts, key=lambda part: part.value).label
+    if largest == "activations":
+        if layout.micro_batch > 1:
+            return "Halve the micro-batch: activations halve with it.", {}
+        if layout.recompute != "full":
+            return "Recompute the layers: only their inputs are kept, for a third more forward work.", {
+                "recompute": "full"
+            }
+    if layout.zero == 0 and layout.shard_width > 1:
+        return "Shard the optimizer state (ZeRO-1): it costs no extra traffic.", {"zero": 1}
+    if layout.zero < 3 and layout.shard_width > 1 and layout.pp == 1:
+        return "Shard gradients and weights as well (FSDP).", {"zero": 3}
+    return "Cut the model further: more tensor or pipeline parallelism, or more GPUs.", {}
+
+
+@rule
+def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    scenario, reach = estimate.scenario, estimate.step.placement.reach("tp")
+    cluster = scenario.cluster
+    headline = 2 * cluster.gpu.nvlink_bytes_per_s / cluster.nic_bytes_per_s
+    each_way = cluster.gpu.nvlink_bytes_per_s / cluster.nic_bytes_per_s
+    if reach.leaves_node:
+        fits = max(t for t in range(1, cluster.gpus_per_node + 1) if scenario.layout.tp % t == 0)
+        yield Finding("tp-leaves-node", "error", "Tensor parallel leaves the node",
+                      f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than NVLink each way "
+                      f"(the {headline:.0f} times one hears adds NVLink's two directions).",
+                      f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits})  # fmt: skip
+    elif reach.size > 1:
+        yield Finding("tp-in-node", "good", "Tensor parallel stays inside",
+                      f"NVLink carries it at {bytes_text(cluster.gpu.nvlink_bytes_per_s)}/s each way; a NIC would be "
+                      f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
+                      "Leave it there.")  # fmt: skip
+
+
+@rule
+def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
+    model, tp = estimate.scenario.model, estimate.scenario.layout.tp
+    if tp > model.kv_heads and not model.latent:
+        yield Finding("kv-heads-copied", "warning", "More ranks than KV heads",
+                      f"{tp} tensor-parallel ranks share {model.kv_heads} KV heads: {tp // model.kv_heads} copies of each.",
+                      f"Use tp {model.kv_heads} or fewer.", {"tp": model.kv_heads})  # fmt: skip
+
+
+@rule
+def bubble(estimate: Estimate) -> Iterator[Finding]:
+    layout, share = estimate.scenario.layout, estimate.alone.bubble_of_total
+    if share <= 0.1:
+        return
+    options = _interleavings(estimate)
+    better = " or ".join(f"v = {v} ({share_text(after)})" for v, after in options[:2])
+    advice = f"Interleave {better}." if better else "Run more micro-batches, or fewer stages."
+    yield Finding("large-bubble", "warning", f"{share_text(share)} of every step waits",
+                  f"{layout.pp} stages fill and drain around {layout.micro_batches} micro-batches.", advice,
+                  {"schedule": "interleaved", "vp": options[0][0]} if options else {})  # fmt: skip
+
+
+def _interleavings(estimate: Estimate) -> list[tuple[int, float]]:
+    """Chunk counts that the layers allow, each with the bubble it leaves."""
+    layout, layers = estimate.scenario.layout, estimate.scenario.model.layers
+    if layout.pp == 1 or layers % layout.pp or layout.micro_batches % layout.pp:
+        return []
+    stage = layers // layout.pp
+    options = [v for v in range(layout.vp + 1, stage + 1) if stage % v == 0]
+    return [(v, float(bubble_of_total(layout.pp, layout.micro_batches, v))) for v in options]
+
+
+@rule
+def micro_batches(estimate: Estimate) -> Iterator[Finding]:
+    layout = estimate.scenario.layout
+    if layout.pp > 1 and layout.micro_batches < layout.pp:
+        yield Finding("too-few-micro-batches", "warning", "Fewer micro-batches than stages",
+                      f"{layout.micro_batches} micro-batches never fill {layout.pp} stages: some always wait.",
+                      f"Run at least {4 * layout.pp} micro-batches a pipeline, with less data parallelism or a larger batch.")  # fmt: skip
+
+
+@rule
+def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
+    model, layout = estimate.scenario.model, estimate.scenario.layout
+    chunks = layout.pp * layout.vp
+    if layout.pp > 1 and model.layers % chunks and (model.layers + 2) % chunks:
+        near = [p for p in range(1, model.layers + 1) if model.layers % p == 0]
+        best = min(near, key=lambda p: abs(p - layout.pp))
+        yield Finding("does-not-divide", "warning", "Stages of unequal size",
+                      f"{model.layers} layers over {layout.pp} stages: the larger stages make the others wait.",
+                      f"{best} stages would hold {model.layers // best} layers each.", {"pp": best})  # fmt: skip
+
+
+@rule
+def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    reach, cluster = estimate.step.placement.data_reach, estimate.scenario.cluster
+    traffic = [c for c in estimate.step.communication if c.axis == "dp"]
+    if reach.wire != "spine" or not traffic:
+        return
+    sent = sum(c.sent.value * c.count for c in traffic)
+    shown = sum(c.exposed.value for c in traffic)
+    units = cluster.gpus_per_node * cluster.nodes_per_unit
+    yield Finding("dp-crosses-spine", "warning" if cluster.oversubscription > 1 else "advice", "Gradients cross the spine",
+                  f"{bytes_text(sent)} per GPU and step leave their unit of {units} GPUs; {seconds_text(shown)} of it shows.",
+                  "Let data parallelism change faster than pipeline stages in the rank order, or shard inside a unit.")  # fmt: skip
+
+
+@rule
+def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
+    layout = estimate.scenario.layout
+    shown = sum(c.exposed.value for c in estimate.step.communication if c.axis == "dp")
+    share = shown / estimate.step.seconds.value
+    if layout.zero == 3 and share > 0.15:
+        tokens = layout.micro_batch * estimate.scenario.sequence_tokens // layout.cp
+        yield Finding("fsdp-network-bound", "warning", "FSDP waits for the network",
+                      f"{share_text(share)} of the step gathers weights: {tokens:,} tokens a GPU are too little work to hide it.",
+                      "Raise the tokens per GPU, add tensor parallelism, or shard inside a group (HSDP).")  # fmt: skip
+
+
+@rule
+def simpler(estimate: Estimate) -> Iterator[Finding]:
+    scenario, layout = estimate.scenario, estimate.scenario.layout
+    if layout.zero == 3 or layout.pp == 1 or scenario.gpus > 64:
+        return
+    state = 16 * estimate.parameters.value / scenario.gpus
+    if state < 0.5 * estimate.capacity_bytes:
+        yield Finding("simpler-layout-fits", "advice", "Plain FSDP would do",
+                      f"Sharded over {scenario.gpus} GPUs the training state is {bytes_text(state)} each.",
+                      "Use FSDP alone: no pipeline, no tensor parallelism to maintain.",
+                      {"tp": 1, "pp": 1, "zero": 3, "schedule": "1f1b", "vp": 1})  # fmt: skip
+
+
+@rule
+def experts(estimate: Estimate) -> Iterator[Finding]:
+    layout, model = estimate.scenario.layout, estimate.scenario.model
+    if not model.experts or layout.ep == 1:
+        return
+    imbalance = calibration.factors()["expert_imbalance"]
+    yield Finding("experts-imbalanced", "advice", "The busiest expert sets the pace",
+                  f"Reckoned with {imbalance.value:g} times the mean load; {imbalance.low:g} to {imbalance.high:g} are seen.",
+                  "Balance routing (auxiliary loss or bias), or drop over a capacity.")  # fmt: skip
+
+
+@rule
+def plausible(estimate: Estimate) -> Iterator[Finding]:
+    value = estimate.mfu.causal.value
+    given = estimate.scenario.training.mfu
+    if value > 0.65 or (given or 0) > 0.65:
+        shown = max(value, given or 0)
+        yield Finding("mfu-implausible", "warning", "Faster than anyone has shown",
+                      f"{share_text(shown)} MFU; dense BF16 runs on H100 publish 35 to 55 %.",
+                      "Check the batch and the sequence, and which convention and peak a quoted MFU uses.")  # fmt: skip
+
+
+@rule
+def restarts(estimate: Estimate) -> Iterator[Finding]:
+    goodput = estimate.training.goodput_share
+    if goodput.value < 0.9:
+        mtbf = goodput.numbers["M"]
+        yield Finding("no-restart-plan", "warning", "Failures need a plan",
+                      f"Some GPU fails every {seconds_text(mtbf)}: {share_text(goodput.value)} of the time would be useful.",
+                      "Save asynchronously, restart in minutes, keep spare nodes.")  # fmt: skip

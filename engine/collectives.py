@@ -1,0 +1,155 @@
+"""Time and traffic of one collective on given links."""
+
+import numpy as np
+
+from engine.formula import Number, formula
+
+RING = "Thakur et al. 2005; Patarasuk and Yuan 2009; nccl-tests PERFORMANCE.md"
+
+
+@formula(r"\frac{2 \cdot (<n> - 1)}{<n>} \cdot <S>", unit="bytes sent per rank", source=RING)
+def ring_all_reduce_sent_bytes(S: Number, n: Number) -> Number:
+    """Bytes each rank sends in a ring all-reduce.   [bytes]
+
+    S   size of the buffer     [bytes]
+    n   ranks in the group     [count]
+
+    n-1 hops of reduce-scatter and n-1 of all-gather, each with one n-th of the buffer: at most 2S however many ranks.
+
+    >>> ring_all_reduce_sent_bytes(1e9, 4)
+    1500000000.0
+    """
+    return 2 * (n - 1) / n * S
+
+
+@ring_all_reduce_sent_bytes.wrong(
+    "grows with the ranks", "Sends the whole buffer to every other rank: a ring sends slices."
+)
+def sent_to_all(S: Number, n: Number) -> Number:
+    return (n - 1) * S
+
+
+@ring_all_reduce_sent_bytes.wrong(
+    "half of an all-reduce", "Counts the reduce-scatter; the all-gather sends as much again."
+)
+def reduce_scatter_only(S: Number, n: Number) -> Number:
+    return (n - 1) / n * S
+
+
+@formula(r"\frac{<n> - 1}{<n>} \cdot <S>", unit="bytes sent per rank", source=RING)
+def ring_all_gather_sent_bytes(S: Number, n: Number) -> Number:
+    """Bytes each rank sends in a ring all-gather or reduce-scatter.   [bytes]
+
+    S   size of the whole buffer, gathered or before scattering   [bytes]
+    n   ranks in the group                                        [count]
+
+    >>> ring_all_gather_sent_bytes(1e9, 4)
+    750000000.0
+    """
+    return (n - 1) / n * S
+
+
+@formula(r"\frac{<n> - 1}{<n>} \cdot <S>", unit="bytes sent per rank", source=RING)
+def all_to_all_sent_bytes(S: Number, n: Number) -> Number:
+    """Bytes each rank sends to the others in an all-to-all.   [bytes]
+
+    S   send buffer of one rank   [bytes]
+    n   ranks in the group        [count]
+
+    >>> all_to_all_sent_bytes(1e9, 4)
+    750000000.0
+    """
+    return (n - 1) / n * S
+
+
+@formula(
+    r"2 \cdot (<n> - 1) \cdot <latency_s> + \frac{2 \cdot (<n> - 1)}{<n>} \cdot \frac{<S>}{<bytes_per_s>}",
+    unit="s", source=RING, bytes_per_s="B", latency_s=r"\alpha",
+)  # fmt: skip
+def ring_all_reduce_s(S: Number, n: Number, bytes_per_s: Number, latency_s: Number) -> Number:
+    """Time of a ring all-reduce.   [s]
+
+    S             size of the buffer                   [bytes]
+    n             ranks in the group                   [count]
+    bytes_per_s   bandwidth of a link, each direction  [bytes/s]
+    latency_s     latency of one hop                   [s]
+
+    >>> round(ring_all_reduce_s(14e9, 8, 450e9, 0), 4)
+    0.0544
+
+    Breaks down where switches reduce in the network (NVLink SHARP is faster than this bound).
+    """
+    return 2 * (n - 1) * latency_s + 2 * (n - 1) / n * S / bytes_per_s
+
+
+@ring_all_reduce_s.wrong("bits taken for bytes", "Reads a link's Gb/s as GB/s: eight times too fast.")
+def bits_as_bytes(S: Number, n: Number, bytes_per_s: Number, latency_s: Number) -> Number:
+    return ring_all_reduce_s(S, n, 8 * bytes_per_s, latency_s)
+
+
+@ring_all_reduce_s.wrong(
+    "both directions summed", "Uses the headline bandwidth, which adds the two directions of a link."
+)
+def both_directions(S: Number, n: Number, bytes_per_s: Number, latency_s: Number) -> Number:
+    return ring_all_reduce_s(S, n, 2 * bytes_per_s, latency_s)
+
+
+@formula(r"(<n> - 1) \cdot <a> + \frac{<n> - 1}{<n>} \cdot \frac{<S>}{<B>}", unit="s", source=RING, a=r"\alpha")
+def ring_half_s(S: Number, n: Number, B: Number, a: Number) -> Number:
+    """Time of a ring all-gather, reduce-scatter or all-to-all.   [s]
+
+    S   size of the whole buffer              [bytes]
+    n   ranks in the group                    [count]
+    B   bandwidth of a link, each direction   [bytes/s]
+    a   latency of one hop                    [s]
+
+    >>> round(ring_half_s(1e9, 8, 50e9, 6e-6), 4)
+    0.0175
+    """
+    return (n - 1) * a + (n - 1) / n * S / B
+
+
+@formula(r"<a> + \frac{<S>}{<B>}", unit="s", source="Latency and bandwidth of one message", a=r"\alpha")
+def send_s(S: Number, B: Number, a: Number) -> Number:
+    """Time of one point-to-point send.   [s]
+
+    S   message                     [bytes]
+    B   bandwidth, each direction   [bytes/s]
+    a   latency                     [s]
+
+    >>> round(send_s(16.8e6, 50e9, 15e-6) * 1e3, 3)
+    0.351
+    """
+    return a + S / B
+
+
+@formula(r"\min\left(<w> \cdot <V>, <l> \cdot <e> \cdot <B>\right)", unit="bytes/s",
+         source="Hierarchical rings: every local rank drives its own NIC, until NVLink is the narrower")  # fmt: skip
+def group_bytes_per_s(w: Number, V: Number, l: Number, e: Number, B: Number) -> Number:  # noqa: E741
+    """Bandwidth of a ring that leaves the NVLink domain.   [bytes/s]
+
+    w   share of NVLink a gather reaches             [share above 0]
+    V   NVLink of a GPU, each direction              [bytes/s]
+    l   ranks of the group in one domain             [count]
+    e   share of its line rate a NIC reaches         [share above 0]
+    B   NIC of a GPU, each direction                 [bytes/s]
+
+    >>> float(group_bytes_per_s(0.72, 450e9, 1, 0.85, 50e9) / 1e9)
+    42.5
+    """
+    return np.minimum(w * V, l * e * B)
+
+
+@formula(r"\frac{3}{2}", unit="times the volume", source="Rajbhandari et al. 2020 (ZeRO), section 7")
+def zero3_over_ddp_volume() -> Number:
+    """Traffic of ZeRO-3 over that of DDP.   [times]
+
+    DDP moves every parameter twice (reduce-scatter and all-gather of gradients); ZeRO-3 gathers the weights forward
+    and again backward, and scatters the gradients: three times.
+
+    >>> zero3_over_ddp_volume()
+    1.5
+
+    Breaks down with gradient accumulation, where ZeRO-3 gathers for each micro-batch.
+    """
+    return 3 / 2

@@ -1,0 +1,267 @@
+"""Which collectives a layout issues in one step, axis by axis, and how much of each shows in the step time."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from engine import calibration
+from engine.collectives import ring_all_gather_sent_bytes
+from engine.compute import Machine, Work
+from engine.formula import Number, Term, formula
+from engine.hardware import Cluster
+from engine.layout import Layout
+from engine.model import Model
+from engine.parameters import count
+from engine.stages import Stage
+from engine.topology import Placement, Reach
+from engine.wires import SENT, collective_s, send_time_s
+
+
+@formula(r"<n> \cdot <t>", unit="s", source="So many times the time of one")
+def times_s(n: Number, t: Number) -> Number:
+    """Time of all collectives of one kind in a step.   [s]
+
+    n   how often a step issues it   [count or none]
+    t   time of one                  [s]
+
+    >>> times_s(640, 0.0005)
+    0.32
+    """
+    return n * t
+
+
+@formula(r"<n> \cdot <t> \cdot <x>", unit="s", source="Time that computation does not hide; the share is fitted or follows from "
+         "the overlap window")  # fmt: skip
+def exposed_s(n: Number, t: Number, x: Number) -> Number:
+    """Time of the collectives of one kind that adds to the step.   [s]
+
+    n   how often a step issues it          [count or none]
+    t   time of one                         [s]
+    x   share that nothing hides            [share]
+
+    >>> round(exposed_s(640, 0.0005, 0.81), 3)
+    0.259
+    """
+    return n * t * x
+
+
+@dataclass(frozen=True)
+class Collective:
+    """One kind of collective of a step, on the busiest stage.
+
+    payload_bytes   the whole buffer of one   [bytes]
+    count           how often a step issues it
+    each_s          time of one               [s]
+    exposed_share   share of that time that nothing hides
+    """
+
+    axis: str
+    op: str
+    what: str
+    payload_bytes: float
+    count: float
+    reach: Reach
+    each_s: float
+    exposed_share: float
+
+    @cached_property
+    def sent(self) -> Term:
+        """Bytes one GPU sends in one of them."""
+        if self.op == "send":
+            return ring_all_gather_sent_bytes.explain("sent", S=2 * self.payload_bytes, n=2)
+        return SENT[self.op].explain("sent", S=self.payload_bytes, n=self.reach.size)
+
+    @cached_property
+    def seconds(self) -> Term:
+        return times_s.explain(self.what, n=self.count, t=self.each_s)
+
+    @cached_property
+    def exposed(self) -> Term:
+        return exposed_s.explain(f"{self.what}, exposed", n=self.count, t=self.each_s, x=self.exposed_share)
+
+
+@dataclass(frozen=True)
+class LayerTraffic:
+    """Collectives of one layer and micro-batch, forward and backward; `again` is what recomputation repeats."""
+
+    forward: tuple[Collective, ...]
+    backward: tuple[Collective, ...]
+
+    @property
+    def forward_s(self) -> float:
+        return sum(c.exposed.value for c in self.forward)
+
+    @property
+    def backward_s(self) -> float:
+        return sum(c.exposed.value for c in self.backward)
+
+    @property
+    def all(self) -> tuple[Collective, ...]:
+        return (*self.forward, *self.backward)
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Everything that decides collectives: model, layout, cluster, placement and software."""
+
+    model: Model
+    layout: Layout
+    cluster: Cluster
+    machine: Machine
+    sequence_tokens: int
+
+    @cached_property
+    def placement(self) -> Placement:
+        return Placement(self.layout, self.cluster, self.machine.gpus)
+
+    @property
+    def tokens(self) -> float:
+        """Tokens of a micro-batch on one context-parallel rank."""
+        return self.layout.micro_batch * self.sequence_tokens / self.layout.cp
+
+    def collective(
+        self, axis: str, op: str, what: str, payload: float, count: float, reach: Reach, exposed: float
+    ) -> Collective:
+        each = collective_s(op, payload, reach, self.cluster)
+        return Collective(axis, op, what, payload, count, reach, each, exposed)
+
+    def layer(self, work: Work, moe: bool) -> LayerTraffic:
+        """Collectives of one layer and micro-batch that stand between its computations."""
+        forward, backward = self._tensor()
+        context = self._context(work)
+        experts = self._experts() if moe else ()
+        sharded = self._sharded(work, moe)
+        return LayerTraffic(
+            forward=tuple(c for c in (*forward, *context[:1], *experts, *sharded[:1]) if c.reach.size > 1),
+            backward=tuple(c for c in (*backward, *context[1:], *experts, *sharded[1:]) if c.reach.size > 1),
+        )
+
+    def _tensor(self) -> tuple[tuple[Collective, ...], tuple[Collective, ...]]:
+        """Two sums a pass: after attention and after the MLP. With sequence parallelism each is a scatter and a gather."""
+        reach, exposed = self.placement.reach("tp"), self.machine.stack.tp
+        payload = 2 * self.tokens * self.model.hidden
+        if not self.layout.sequence_parallel:
+            both = (self.collective("tp", "all_reduce", "TP all-reduce", payload, 2, reach, exposed),)
+            return both, both
+        gather = self.collective("tp", "all_gather", "TP all-gather", payload, 2, reach, exposed)
+        scatter = self.collective("tp", "reduce_scatter", "TP reduce-scatter", payload, 2, reach, exposed)
+        # the inputs are gathered once more for the weight gradients, beside other work where software overlaps
+        again = replace(gather, what="TP gather again", exposed_share=0.0 if self.machine.stack.overlapped else 0.5)
+        return (gather, scatter), (gather, scatter, again)
+
+    def _context(self, work: Work) -> tuple[Collective, ...]:
+        """Ring attention: keys and values travel while the block at hand is computed; backward they travel twice."""
+        layout, model, c = self.layout, self.model, self.layout.cp
+        reach = self.placement.reach("cp")
+        if c == 1:
+            return ()
+        width = model.kv_lora_rank + model.qk_rope_head_dim if model.latent else max(1.0, model.kv_heads / layout.tp) * (
+            model.qk_dim + model.v_dim)  # fmt: skip
+        payload = 2 * self.tokens * width
+        hop = send_time_s(payload, reach, self.cluster) - calibration.factor("send_latency_s")
+        each = hop + calibration.factor("context_hop_s")
+        hidden = work.core / c
+        share = max(0.0, 1 - hidden / each)
+        forward = Collective("cp", "send", "CP keys and values", payload, c - 1, reach, each, share)
+        return forward, replace(forward, what="CP keys, values and gradients", count=2 * (c - 1))
+
+    def _experts(self) -> tuple[Collective, ...]:
+        """Tokens travel to their experts and back, each pass."""
+        reach = self.placement.reach("ep")
+        payload = 2 * self.tokens / self.layout.sp * self.model.top_k * self.model.hidden
+        return (self.collective("ep", "all_to_all", "EP dispatch and combine", payload, 2, reach, 1.0),)
+
+    def _sharded(self, work: Work, moe: bool) -> tuple[Collective, ...]:
+        """FSDP gathers a layer before each pass and scatters its gradients; what computation does not cover shows."""
+        layout, stack = self.layout, self.machine.stack
+        reach = self.placement.shard_reach
+        if layout.zero < 3 or reach.size == 1:
+            return ()
+        parts = count(self.model)
+        held = (parts.moe_rest if moe else parts.dense_layer) / layout.tp
+        held += self.model.experts * parts.expert / (layout.ep * layout.expert_tp) if moe else 0.0
+
+        def shown(each: float, beside: float) -> float:
+            return (max(0.0, each - beside) + stack.contention * min(each, beside)) / each if each else 0.0
+
+        gather = self.collective("dp", "all_gather", "FSDP all-gather", 2 * held, 1, reach, 0.0)
+        scatter = self.collective(
+            "dp", "reduce_scatter", "FSDP reduce-scatter", layout.gradient_bytes * held, 1, reach, 0.0
+        )
+        back = shown(gather.each_s + scatter.each_s, work.backward_input + work.backward_weight)
+        return (
+            replace(gather, exposed_share=shown(gather.each_s, work.forward)),
+            replace(gather, exposed_share=back),
+            replace(scatter, exposed_share=back),
+        )
+
+    def pipeline_send(self) -> Collective:
+        """One hand-over of a micro-batch between stages; how much of all of them shows is for the simulator to say."""
+        reach, layout = self.placement.reach("pp"), self.layout
+        payload = 2 * self.tokens * self.model.hidden / layout.sp
+        crossings = 2 * layout.micro_batches * max(1, layout.vp) if layout.pp > 1 else 0
+        return Collective(
+            "pp", "send", "PP sends", payload, crossings, reach, send_time_s(payload, reach, self.cluster), 0.0
+        )
+
+    def data_parallel(self, stage: Stage, own: float, experts: float, window_s: float) -> tuple[Collective, ...]:
+        """Gradients once a step (each micro-batch under ZeRO-2), weights after it; hidden behind the last backward.
+
+        own        parameters of one GPU of the stage, routed experts left out   [parameters]
+        experts    and its routed experts, of which fewer GPUs hold copies       [parameters]
+        window_s   computation left while gradients travel                       [s]
+        """
+        full = self.placement.data_reach
+        if self.layout.zero == 3:
+            return (*self._ends(stage), *self._replicas(own + experts))
+        width = self.layout.expert_shard_width
+        few = Reach(width, min(width, full.local), full.wire if width > 1 else "none")
+        parts = [(what, held, reach) for what, held, reach in (("", own, full), ("expert ", experts, few))
+                 if held and reach.size > 1]  # fmt: skip
+        return tuple(
+            c for part in parts for c in self._summed(*part, window_s / len(parts), max(1, stage.whole.layers))
+        )
+
+    def _summed(self, what: str, held: float, reach: Reach, window_s: float, pieces: int) -> list[Collective]:
+        layout, gradients = self.layout, self.layout.gradient_bytes * held
+        if layout.zero == 0:
+            whole = self.collective("dp", "all_reduce", f"DP {what}all-reduce", gradients, 1, reach, 1.0)
+            return [self._hidden(whole, window_s, pieces)]
+        often = layout.micro_batches if layout.zero == 2 else 1
+        scatter = self.collective("dp", "reduce_scatter", f"DP {what}reduce-scatter", gradients, often, reach, 1.0)
+        gather = self.collective("dp", "all_gather", f"DP {what}all-gather", 2 * held, 1, reach, 1.0)
+        return [self._hidden(scatter, window_s, pieces), self._hidden(gather, window_s / 2, pieces)]
+
+    def _ends(self, stage: Stage) -> tuple[Collective, ...]:
+        """FSDP's first gather and last scatter of a pass have no computation beside them."""
+        reach, parts, layout = self.placement.shard_reach, count(self.model), self.layout
+        held = (
+            max(parts.embedding * stage.whole.embedding, (parts.head or parts.embedding) * stage.whole.head) / layout.tp
+        )
+        if reach.size == 1 or held == 0:
+            return ()
+        gather = self.collective(
+            "dp", "all_gather", "FSDP first all-gather", 2 * held, layout.micro_batches, reach, 1.0
+        )
+        payload = layout.gradient_bytes * held
+        scatter = self.collective(
+            "dp", "reduce_scatter", "FSDP last reduce-scatter", payload, layout.micro_batches, reach, 1.0
+        )
+        return gather, scatter
+
+    def _replicas(self, parameters: float) -> tuple[Collective, ...]:
+        """HSDP sums gradients across groups as well: each rank its own shard."""
+        layout, full, shard = self.layout, self.placement.data_reach, self.placement.shard_reach
+        copies = full.size // shard.size
+        if copies == 1:
+            return ()
+        reach = Reach(copies, max(1, full.local // shard.local), full.wire)
+        payload = layout.gradient_bytes * parameters / shard.size
+        return (self.collective("dp", "all_reduce", "HSDP all-reduce", payload, 1, reach, 1.0),)
+
+    def _hidden(self, collective: Collective, window_s: float, pieces: int) -> Collective:
+        """The share of a collective that its window does not cover; its last piece always shows."""
+        if not self.machine.stack.overlapped or collective.each_s == 0:
+            return collective
+        covered = calibration.factor("dp_hidden_share") * window_s
+        shown = max(collective.each_s - covered, collective.each_s / pieces)
+        return replace(collective, exposed_share=min(1.0, shown / collective.each_s))

@@ -1,0 +1,158 @@
+"""The front door: estimate(scenario) gives everything the engine knows about it. Delegates, holds no formula."""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from engine import calibration
+from engine.checks import Finding, findings_of
+from engine.communication import Traffic
+from engine.flops import (
+    causal_flop,
+    flop_utilization,
+    full_attention_flop,
+    hardware_flop,
+    recomputed_flop,
+    six_n_flop,
+    training_flop,
+    work_per_token,
+)
+from engine.formula import Term
+from engine.goodput import goodput_share, gpu_mtbf_s, young_interval_s
+from engine.parameters import count, parameters_term
+from engine.scenario import Scenario
+from engine.schedules import schedule_named
+from engine.stage_memory import StageMemory, stage_memory, stage_parameter_terms
+from engine.stages import stages_of
+from engine.steady import Outline
+from engine.step import Step, schedule_alone, step_of
+from engine.training import gpu_hours, gpu_hours_at_speed, run_usd, tokens_per_second, wall_days
+
+
+@dataclass(frozen=True)
+class Mfu:
+    """The same speed by four conventions."""
+
+    six_n: Term
+    causal: Term
+    full_attention: Term
+    hfu: Term
+
+
+@dataclass(frozen=True)
+class Training:
+    """The whole run."""
+
+    flop: Term
+    gpu_hours: Term
+    days: Term
+    usd: Term
+    goodput_share: Term
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Everything about a scenario. Numbers are Terms: each opens its working."""
+
+    scenario: Scenario
+    parameters: Term
+    active_parameters: float
+    stages: tuple[StageMemory, ...]
+    step: Step
+    alone: Outline
+
+    @cached_property
+    def fullest(self) -> StageMemory:
+        """The stage that needs most memory."""
+        return max(self.stages, key=lambda stage: stage.total.value)
+
+    @property
+    def capacity_bytes(self) -> float:
+        return self.scenario.cluster.gpu.memory_bytes
+
+    @property
+    def fits(self) -> bool:
+        return self.fullest.needed.value <= self.capacity_bytes
+
+    @cached_property
+    def tokens_per_second(self) -> Term:
+        layout = self.scenario.layout
+        return tokens_per_second.explain(
+            "tokens per second", B=layout.global_batch, s=self.scenario.sequence_tokens, t=self.step.seconds
+        )
+
+    @cached_property
+    def mfu(self) -> Mfu:
+        scenario = self.scenario
+        work = work_per_token(scenario.model, scenario.sequence_tokens)
+        again = recomputed_flop(scenario.model, scenario.sequence_tokens, scenario.layout.recompute)
+        causal = causal_flop.explain(**work)
+        conventions = {
+            "six_n": ("MFU, 6N", six_n_flop.explain(N=count(scenario.model).active)),
+            "causal": ("MFU, causal attention", causal),
+            "full_attention": ("MFU, full attention", full_attention_flop.explain(**work)),
+            "hfu": ("HFU, with recomputation", hardware_flop.explain(c=causal, r=again)),
+        }
+        return Mfu(**{name: self._utilization(label, flop) for name, (label, flop) in conventions.items()})
+
+    def _utilization(self, label: str, flop: Term) -> Term:
+        peak = self.scenario.cluster.gpu.peak(self.scenario.precision)
+        return flop_utilization.explain(label, c=flop, r=self.tokens_per_second, g=self.scenario.gpus, P=peak)
+
+    @cached_property
+    def training(self) -> Training:
+        """The run at the computed speed, or at the MFU the scenario gives."""
+        scenario, run = self.scenario, self.scenario.training
+        flop = training_flop.explain("work", N=count(scenario.model).active, T=run.tokens)
+        if run.mfu is None:
+            hours = gpu_hours_at_speed.explain("GPU-hours", T=run.tokens, r=self.tokens_per_second, g=scenario.gpus)
+        else:
+            peak = scenario.cluster.gpu.peak(scenario.precision)
+            hours = gpu_hours.explain("GPU-hours", flop=flop, peak_flop_per_s=peak, mfu=run.mfu)
+        return Training(
+            flop=flop, gpu_hours=hours,
+            days=wall_days.explain("days", gpu_hours=hours, gpus=scenario.gpus),
+            usd=run_usd.explain("price", gpu_hours=hours, usd_per_gpu_hour=run.usd_per_gpu_hour),
+            goodput_share=self._goodput(),
+        )  # fmt: skip
+
+    def _goodput(self) -> Term:
+        mtbf = gpu_mtbf_s.explain("time between failures", gpus=self.scenario.gpus,
+                                  gpu_hours_between_failures=calibration.factor("gpu_hours_between_failures"))  # fmt: skip
+        stall = calibration.factor("checkpoint_stall_s")
+        interval = young_interval_s.explain("time between checkpoints", checkpoint_s=stall, mtbf_s=mtbf)
+        return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=calibration.factor("restart_s"))
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        return findings_of(self)
+
+
+@lru_cache(maxsize=128)
+def estimate(scenario: Scenario) -> Estimate:
+    """Everything the engine knows about a scenario.
+
+    >>> from engine.scenario import scenario_from
+    >>> card = estimate(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}))
+    >>> card.alone.in_flight, round(card.alone.bubble_of_total, 4)
+    ((4.0, 3.0, 2.0, 1.0), 0.1579)
+    """
+    model, layout, tokens = scenario.model, scenario.layout, scenario.sequence_tokens
+    stages = stages_of(model, layout)
+    traffic = Traffic(model, layout, scenario.cluster, scenario.machine, tokens)
+    held = tuple(stage_parameter_terms(model, layout, stage.whole) for stage in stages)
+    step = step_of(traffic, tuple((own.value, experts.value) for own, experts in held))
+    copies = schedule_named(layout.schedule).parameter_copies
+    memory = tuple(
+        stage_memory(
+            model,
+            layout,
+            tokens,
+            stage,
+            step.outline.held_until_weights[stage.index],
+            fp8=scenario.fp8,
+            fused=scenario.fused,
+            copies=copies,
+        )
+        for stage in stages
+    )
+    return Estimate(scenario, parameters_term(model), count(model).active, memory, step, schedule_alone(layout, step))

@@ -1,0 +1,74 @@
+"""Every formula by its name, for those who ask by name: each module that holds some is listed here, the quick ones first."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from engine.domain import domain_of
+from engine.formula import FORMULAS, Formula, nearest
+from engine.refusal import Refusal
+
+HOLDERS = (
+    "memory", "training", "flops", "pipeline", "in_flight", "collectives", "goodput", "finetune", "parameters",
+    "activations", "buffers", "communication", "step", "simulated",
+)  # fmt: skip
+
+
+def all_formulas() -> dict[str, Formula]:
+    """Every formula there is, by name, in the order of the alphabet.
+
+    >>> "state_bytes" in all_formulas()
+    True
+    """
+    for holder in HOLDERS:
+        import_module(f"engine.{holder}")
+    return dict(sorted(FORMULAS.items()))
+
+
+def formula_named(name: str) -> Formula:
+    """The formula of this name, or a Refusal with the name most like it. Loads no more modules than it must.
+
+    >>> formula_named("run_usd").unit
+    'USD'
+    """
+    for holder in HOLDERS:
+        import_module(f"engine.{holder}")
+        if name in FORMULAS:
+            return FORMULAS[name]
+    raise Refusal("formula", name, "there is no formula of this name; formulas lists them all", nearest(name, FORMULAS), "unknown-formula")
+
+
+def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:
+    """The document about one case of a formula.
+
+    given   a value for each parameter without a default, as a number or as text
+
+    >>> formula_answer("bubble_of_total", {"p": "4", "m": "16"})["substituted"]
+    '\\\\frac{4-1}{1 \\\\cdot 16+4-1}'
+    """
+    term = formula_named(name).answer(given)
+    return {
+        "name": name, "value": term.value, "unit": term.unit, "symbolic": term.symbolic, "substituted": term.substituted,
+        "source": term.source,
+    }  # fmt: skip
+
+
+def formulas_answer() -> list[dict[str, Any]]:
+    """The document about all formulas: what each gives, and what it takes."""
+    return [formula_document(made) for made in all_formulas().values()]
+
+
+def formula_document(made: Formula) -> dict[str, Any]:
+    """What a formula gives and takes, without a case."""
+    return {
+        "name": made.name, "title": made.title, "unit": made.unit, "source": made.source,
+        "symbolic": {str(case): _symbolic(made, case) for case in made.templates} if made.case else _symbolic(made, None),
+        "parameters": [
+            {"name": p.name, "meaning": p.meaning, "unit": p.unit, "rule": domain_of(p.unit).rule, "default": p.default}
+            for p in made.parameters.values()
+        ],
+    }  # fmt: skip
+
+
+def _symbolic(made: Formula, case: Any) -> str:
+    return made.latex({made.case: case} if made.case else {})

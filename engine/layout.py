@@ -1,0 +1,81 @@
+"""How a model is cut over GPUs: degrees, schedule, batch, sharding, recomputation. Refuses only what has no meaning."""
+
+from typing import Literal
+
+from engine.document import Count, Document, Whole
+from engine.refusal import Refusal
+
+Axis = Literal["tp", "cp", "ep", "dp", "pp"]
+Recompute = Literal["none", "selective", "full"]
+ScheduleName = Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]
+Precision = Literal["bf16", "fp16", "fp8", "mxfp8"]
+
+AXES: tuple[Axis, ...] = ("tp", "cp", "ep", "dp", "pp")
+
+
+class Layout(Document, frozen=True):
+    """The parallel layout of one run. `dp` may be left out: it is then what the other degrees leave of the GPUs."""
+
+    tp: Whole = Count(8, ge=1, le=4096, meaning="tensor parallel")
+    cp: Whole = Count(1, ge=1, le=4096, meaning="context parallel")
+    ep: Whole = Count(1, ge=1, le=4096, meaning="expert parallel")
+    pp: Whole = Count(4, ge=1, le=128, meaning="pipeline stages")
+    dp: Whole | None = Count(None, ge=1, le=1_048_576, meaning="data parallel; left out: what the others leave")
+    vp: Whole = Count(1, ge=1, le=64, meaning="chunks per stage of an interleaved schedule")
+    schedule: ScheduleName = "1f1b"
+    micro_batch: Whole = Count(1, ge=1, le=65_536, meaning="sequences per micro-batch")
+    micro_batches: Whole = Count(16, ge=1, le=1_048_576, meaning="micro-batches per pipeline and step")
+    zero: Whole = Count(1, ge=0, le=3, meaning="ZeRO stage; 3 is FSDP")
+    hsdp_shard: Whole | None = Count(
+        None, ge=1, le=1_048_576, meaning="FSDP shards over so many ranks, replicates across"
+    )
+    sequence_parallel: bool = True
+    recompute: Recompute = "none"
+    gradient_bytes: Literal[2, 4] = 4
+    rank_order: str = "tp-cp-ep-dp-pp"
+
+    @property
+    def data_width(self) -> int:
+        """Data-parallel width. Known once the layout has been placed on its GPUs."""
+        assert self.dp is not None, "on_gpus() gives dp its value"
+        return self.dp
+
+    @property
+    def global_batch(self) -> int:
+        """Sequences per step."""
+        return self.data_width * self.micro_batch * self.micro_batches
+
+    @property
+    def sp(self) -> int:
+        """Ways the norms' tokens are cut: tp with sequence parallelism, else 1."""
+        return self.tp if self.sequence_parallel else 1
+
+    @property
+    def expert_tp(self) -> int:
+        """Tensor parallelism inside an expert: experts spread over ranks are kept whole (expert TP = 1)."""
+        return self.tp if self.ep == 1 else 1
+
+    @property
+    def shard_width(self) -> int:
+        """Ranks over which optimizer state (and what else ZeRO shards) is cut: dp x cp, or the HSDP group."""
+        return self.hsdp_shard or self.data_width * self.cp
+
+    @property
+    def expert_shard_width(self) -> int:
+        """The same for routed experts, whose copies are fewer: ranks of a stage over ep x expert TP."""
+        copies = self.data_width * self.cp * self.tp // (self.ep * self.expert_tp)
+        return min(copies, self.hsdp_shard) if self.hsdp_shard else copies
+
+    def refusals(self) -> list[Refusal]:
+        letters = self.rank_order.split("-")
+        if sorted(letters) != sorted(AXES):
+            return [Refusal("layout.rank_order", self.rank_order, "must name each of tp, cp, ep, dp, pp once, from the "
+                            "fastest changing", "tp-cp-ep-dp-pp")]  # fmt: skip
+        return []
+
+    def on_gpus(self, gpus: int) -> "Layout":
+        """The same layout with dp filled in: GPUs over tp x cp x pp."""
+        rest = self.tp * self.cp * self.pp
+        if self.dp is None and gpus % rest == 0:
+            return self.model_copy(update={"dp": gpus // rest})
+        return self

@@ -1,0 +1,118 @@
+"""One question to the engine: a model, on a cluster, cut by a layout, for so many tokens."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from engine.calibration import Stack, stack_for
+from engine.compute import Machine
+from engine.document import Count, Document, Real, Whole, read, together
+from engine.hardware import Cluster, cluster_from
+from engine.hf_config import model_of_config
+from engine.layout import Layout, Precision
+from engine.meaning import meaning_refusals
+from engine.model import Model, model_named
+from engine.refusal import Refusal
+
+StackName = Literal["megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]
+
+
+class Training(Document, frozen=True):
+    """The run the step is repeated for."""
+
+    tokens: Real = Field(default=15e12, gt=0, le=1e18)
+    usd_per_gpu_hour: Real = Field(default=2.5, ge=0, le=1e6)
+    mfu: Real | None = Field(default=None, gt=0, le=1, description="a share of peak to plan with, instead of the one computed")
+
+
+class ScenarioDocument(Document, frozen=True):
+    """A scenario as it is written: JSON of the CLI and the API. Everything but model, cluster and gpus has a default."""
+
+    model: str | dict[str, Any] = Field(description="catalogue name, shape, or {hf_config: config.json}",
+                                        examples=["llama-3-70b"])  # fmt: skip
+    cluster: str | dict[str, Any] = Field(description="catalogue name, or {base: name} with numbers changed",
+                                          examples=["hgx-h100"])  # fmt: skip
+    gpus: Whole = Count(le=1_048_576)
+    sequence_tokens: Whole = Count(8192, ge=1, le=16_777_216)
+    precision: Precision = "bf16"
+    stack: StackName | None = None
+    layout: Layout = Layout()
+    training: Training = Training()
+
+
+class Scenario(Document, frozen=True):
+    """A scenario whose parts are known to fit together. Only scenario_from makes one."""
+
+    model: Model
+    cluster: Cluster
+    gpus: int
+    sequence_tokens: int
+    precision: Precision
+    stack_name: StackName
+    layout: Layout
+    training: Training
+
+    @property
+    def stack(self) -> Stack:
+        """Preset of the software on this GPU."""
+        return stack_for(self.stack_name, self.cluster.gpu.name, self.precision)
+
+    @property
+    def machine(self) -> Machine:
+        return Machine(self.cluster.gpu, self.precision, self.stack, self.gpus)
+
+    @property
+    def fp8(self) -> bool:
+        return self.precision in ("fp8", "mxfp8")
+
+    @property
+    def fused(self) -> bool:
+        """Whether the software fuses the loss: older stacks keep FP32 logits as well."""
+        return self.stack_name == "megatron"
+
+
+def model_from(document: object) -> Model:
+    """The model of a scenario: a catalogue name, a shape, or {"hf_config": a Hugging Face config.json}.
+
+    >>> model_from({"layers": 2, "hidden": 512, "heads": 8, "vocab": 1000}).ffn
+    2048
+    """
+    if isinstance(document, str):
+        return model_named(document)
+    if isinstance(document, dict) and "hf_config" in document:
+        if len(document) > 1:
+            raise Refusal("model", None, "hf_config stands alone: it already holds the whole shape")
+        return model_of_config(document["hf_config"])
+    return read(Model, document, "model")
+
+
+def scenario_from(document: object) -> Scenario:
+    """The scenario of a document, or one Refusal that carries everything wrong with it.
+
+    >>> scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}).layout.dp
+    32
+    """
+    given = read(ScenarioDocument, document)
+    found: list[Refusal] = []
+    parts: dict[str, Any] = {}
+    for name, make in (("model", model_from), ("cluster", cluster_from)):
+        try:
+            parts[name] = make(getattr(given, name))
+        except Refusal as refusal:
+            found.extend(refusal.all)
+    if "cluster" in parts:
+        try:
+            parts["cluster"].gpu.peak(given.precision)
+        except Refusal as refusal:
+            found.append(refusal)
+    found.extend(given.layout.refusals())
+    layout = given.layout.on_gpus(given.gpus)
+    if "model" in parts:
+        found.extend(meaning_refusals(layout, parts["model"], given.gpus, given.sequence_tokens))
+    if found:
+        raise together(found)
+    stack = given.stack or ("fsdp2" if layout.zero == 3 else "megatron")
+    return Scenario.model_construct(
+        **parts, gpus=given.gpus, sequence_tokens=given.sequence_tokens, precision=given.precision, stack_name=stack,
+        layout=layout, training=given.training,
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""A step of a pipeline: who computed what, from when to when. Simulated and measured runs both give this."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import NamedTuple
+
+HAIR = 1e-12  # gaps below this share of the step are rounding, not idling
+
+
+class Interval(NamedTuple):
+    """One operation on one stage.
+
+    kind    F forward, B full backward, I its input-gradient part, W its weight-gradient part
+    chunk   which of the stage's model parts, from 0
+    start   and end, in the time unit of the run
+    """
+
+    stage: int
+    kind: str
+    micro_batch: int
+    chunk: int
+    start: float
+    end: float
+
+
+def idle_of_total(busy: Sequence[float], makespan: float) -> float:
+    """Share of the step in which a stage idles, averaged over stages.   [0 to 1]
+
+    >>> idle_of_total([3.0, 3.0], makespan=4.0)
+    0.25
+    """
+    return 1 - sum(busy) / (len(busy) * makespan) if makespan else 0.0
+
+
+def idle_of_ideal(busy: Sequence[float], makespan: float) -> float:
+    """Idle time over the time that the work alone would take, averaged over stages.   [0 and above]
+
+    >>> idle_of_ideal([3.0, 3.0], makespan=4.5)
+    0.5
+    """
+    return makespan * len(busy) / sum(busy) - 1 if sum(busy) else 0.0
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What every stage did during one step.
+
+    stages        [count]
+    intervals     grouped by stage, in order of time within a stage
+    makespan      from the first start to the last end, in the time unit of the intervals, which start at 0
+    chunk_share   how much of a full stage (layers / stages) one chunk holds; 1/v with v chunks in a loop
+
+    >>> timeline = Timeline(1, (Interval(0, "F", 0, 0, 0.0, 1.0), Interval(0, "B", 0, 0, 1.0, 3.0)), 3.0)
+    >>> timeline.bubble_of_total, timeline.in_flight
+    (0.0, (1.0,))
+    """
+
+    stages: int
+    intervals: tuple[Interval, ...]
+    makespan: float
+    chunk_share: float = 1.0
+
+    @cached_property
+    def by_stage(self) -> tuple[tuple[Interval, ...], ...]:
+        """The intervals of each stage, in order of time."""
+        rows: list[list[Interval]] = [[] for _ in range(self.stages)]
+        for interval in self.intervals:
+            rows[interval.stage].append(interval)
+        return tuple(tuple(sorted(row, key=lambda interval: interval.start)) for row in rows)
+
+    @cached_property
+    def busy(self) -> tuple[float, ...]:
+        """Time that each stage computes."""
+        return tuple(sum(interval.end - interval.start for interval in row) for row in self.by_stage)
+
+    @property
+    def bubble_of_total(self) -> float:
+        """Share of the step in which a stage idles, averaged over stages.   [0 to 1]"""
+        return idle_of_total(self.busy, self.makespan)
+
+    @property
+    def bubble_of_ideal(self) -> float:
+        """Idle time over working time, averaged over stages.   [0 and above]"""
+        return idle_of_ideal(self.busy, self.makespan)
+
+    def idle_gaps(self, stage: int) -> tuple[tuple[float, float], ...]:
+        """From when to when the stage idles, the wait before its first and after its last operation included."""
+        row = self.by_stage[stage]
+        starts = [interval.start for interval in row] + [self.makespan]
+        ends = [0.0] + [interval.end for interval in row]
+        hair = HAIR * self.makespan
+        return tuple((end, start) for end, start in zip(ends, starts, strict=True) if start - end > hair)
+
+    def memory_over_time(self, stage: int) -> list[tuple[float, int]]:
+        """Chunks whose activations the stage holds, as steps (from this time on, so many).
+
+        A chunk is held from the start of its F to the end of its B, or of its I: what W needs after I, the layer
+        inputs and output gradients, is counted by `held_weights`.
+        """
+        row = self.by_stage[stage]
+        taken = ((interval.start, 1) for interval in row if interval.kind == "F")
+        freed = ((interval.end, -1) for interval in row if interval.kind in "BI")
+        return _steps((*taken, *freed))
+
+    @cached_property
+    def in_flight(self) -> tuple[float, ...]:
+        """Most micro-batches held by each stage at once, in activations of a full stage: a chunk counts its share."""
+        return tuple(self.chunk_share * _peak(self.memory_over_time(stage)) for stage in range(self.stages))
+
+    @cached_property
+    def held_weights(self) -> tuple[float, ...]:
+        """Most micro-batches of each stage that wait between I and the end of W, in units of a full stage."""
+        peaks = []
+        for row in self.by_stage:
+            taken = ((interval.end, 1) for interval in row if interval.kind == "I")
+            freed = ((interval.end, -1) for interval in row if interval.kind == "W")
+            peaks.append(self.chunk_share * _peak(_steps((*taken, *freed))))
+        return tuple(peaks)
+
+    @cached_property
+    def held_until_weights(self) -> tuple[float, ...]:
+        """Most micro-batches of each stage between F and the end of B or W: an upper bound of what memory must hold."""
+        peaks = []
+        for row in self.by_stage:
+            taken = ((interval.start, 1) for interval in row if interval.kind == "F")
+            freed = ((interval.end, -1) for interval in row if interval.kind in "BW")
+            peaks.append(self.chunk_share * _peak(_steps((*taken, *freed))))
+        return tuple(peaks)
+
+
+def _steps(changes: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+    """Running count after each change. At one instant what is freed leaves before what is taken comes."""
+    ordered = sorted(changes)
+    return list(zip((time for time, _ in ordered), accumulate(change for _, change in ordered), strict=True))
+
+
+def _peak(steps: Sequence[tuple[float, int]]) -> int:
+    return max((held for _, held in steps), default=0)

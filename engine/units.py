@@ -1,0 +1,144 @@
+"""Constants, and the only text formatters for quantities. Everything inside is in base units; people read these strings."""
+
+import math
+
+KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
+KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
+MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86400.0
+
+_DECIMAL = (("PB", 1e15), ("TB", TB), ("GB", GB), ("MB", MB), ("kB", KB))
+_BINARY = (("PiB", 2**50), ("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB))
+_SI = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+_SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def digits_text(value: float, significant: int = 3) -> str:
+    """A number with so many significant digits, thousands separated, no trailing zeros.
+
+    >>> digits_text(1023.9876), digits_text(0.15789), digits_text(293.125, 4)
+    ('1,024', '0.158', '293.1')
+    """
+    if value == 0 or not math.isfinite(value):
+        return "0" if value == 0 else str(value)
+    places = max(0, significant - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def power_text(value: float, significant: int = 3) -> str:
+    """A number as mantissa and power of ten.
+
+    >>> power_text(6.3e24)
+    '6.3 × 10²⁴'
+    """
+    if value == 0:
+        return "0"
+    mantissa, _, exponent = f"{value:.{significant - 1}e}".partition("e")
+    return f"{float(mantissa):g} × 10{str(int(exponent)).translate(_SUPERSCRIPT)}"
+
+
+def latex_number(value: float) -> str:
+    """A number as LaTeX, short enough for a board: whole numbers in full below a million, else four digits.
+
+    >>> latex_number(1024), latex_number(0.15789)
+    ('1{,}024', '0.1579')
+    """
+    if value == 0:
+        return "0"
+    exponent = math.floor(math.log10(abs(value)))
+    if -4 <= exponent < 6:
+        text = f"{value:,.0f}" if value == round(value) else f"{value:,.{max(0, 3 - exponent)}f}"
+        return text.replace(",", "{,}")
+    mantissa, _, power = f"{value:.3e}".partition("e")
+    return rf"{float(mantissa):g}\times 10^{{{int(power)}}}"
+
+
+def _scaled_text(value: float, steps: tuple[tuple[str, float], ...], smallest: str) -> str:
+    for name, size in steps:
+        if abs(value) >= size * 0.9995:
+            return f"{digits_text(value / size)} {name}" if abs(value) < 1e21 else f"{power_text(value / size)} {name}"
+    return f"{digits_text(value)} {smallest}"
+
+
+def bytes_text(value: float, binary: bool = False) -> str:
+    """Bytes in decimal (GB = 1e9) or binary (GiB = 2**30) units.
+
+    >>> bytes_text(1.12e12), bytes_text(4.54e9, binary=True)
+    ('1.12 TB', '4.23 GiB')
+    """
+    return _scaled_text(value, _BINARY if binary else _DECIMAL, "B")
+
+
+def seconds_text(value: float) -> str:
+    """A duration in the unit a person would choose.
+
+    >>> seconds_text(0.0031), seconds_text(4.31), seconds_text(5400), seconds_text(15.5e6)
+    ('3.1 ms', '4.31 s', '1.5 h', '179 days')
+    """
+    if abs(value) < 1e-3:
+        return f"{digits_text(value * 1e6)} µs"
+    if abs(value) < 1:
+        return f"{digits_text(value * 1e3)} ms"
+    for name, size, limit in (("s", 1.0, 120.0), ("min", MINUTE_S, 90 * MINUTE_S), ("h", HOUR_S, 48 * HOUR_S)):
+        if abs(value) < limit:
+            return f"{digits_text(value / size)} {name}"
+    return f"{digits_text(value / DAY_S)} days"
+
+
+def count_text(value: float, significant: int = 3) -> str:
+    """A count: whole below a million, then M, B, T as the field says them.
+
+    >>> count_text(1024), count_text(4.42e6), count_text(70.554e9, 4)
+    ('1,024', '4.42 M', '70.55 B')
+    """
+    for name, size in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
+        if abs(value) >= size:
+            scaled = value / size
+            return f"{digits_text(scaled, significant) if scaled < 1e5 else power_text(scaled)} {name}"
+    return f"{value:,.0f}" if value == round(value) else digits_text(value, max(significant, 4))
+
+
+def share_text(value: float) -> str:
+    """A share of one, in percent.
+
+    >>> share_text(3 / 19)
+    '15.8 %'
+    """
+    return f"{digits_text(value * 100)} %"
+
+
+def usd_text(value: float) -> str:
+    """Dollars.
+
+    >>> usd_text(11.05e6), usd_text(2.5)
+    ('$11.1 M', '$2.50')
+    """
+    return f"${value:,.2f}" if abs(value) < 1000 else f"${count_text(value)}"
+
+
+def quantity_text(value: float, unit: str) -> str:
+    """A value with its unit, as a person would write it on a board.
+
+    value   in the base unit
+    unit    a formula's unit, such as "bytes", "s", "FLOP", "share of the step"
+
+    >>> quantity_text(1.12e12, "bytes"), quantity_text(0.158, "share of the step"), quantity_text(396e12, "FLOP/s")
+    ('1.12 TB', '15.8 % of the step', '396 TFLOP/s')
+    """
+    first, _, rest = unit.partition(" ")
+    tail = f" {rest}" if rest else ""
+    if first == "bytes":
+        return bytes_text(value) + tail
+    if first == "bytes/s":
+        return bytes_text(value) + "/s" + tail
+    if first == "s":
+        return seconds_text(value) + tail
+    if first == "share":
+        return share_text(value) + tail
+    if first == "USD":
+        return usd_text(value) + tail
+    if first == "FLOP":
+        return f"{power_text(value)} FLOP{tail}"
+    if first == "FLOP/s":
+        return f"{_scaled_text(value, tuple((f'{n}FLOP/s', s) for n, s in _SI), 'FLOP/s')}{tail}"
+    return f"{count_text(value)} {unit}"

@@ -1,0 +1,52 @@
+"""Finds a Chromium for the browser tests, or installs one: python -m tests.browser.chromium
+
+Looked for in this order: CHROMIUM_PATH, a chromium or chrome on the PATH, the one Playwright keeps. If there is none,
+Debian's package is installed where this runs as root on Debian, Playwright's own build elsewhere.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]  # fmt: skip
+
+
+def chromium() -> str | None:
+    """Path of a Chromium, or None."""
+    found = [os.environ.get("CHROMIUM_PATH"), *map(shutil.which, NAMES), _playwrights_own()]
+    return next((path for path in found if path and Path(path).exists()), None)
+
+
+def launch_options() -> dict[str, object]:
+    """How Playwright should start it. Chromium refuses its sandbox to root."""
+    root = hasattr(os, "geteuid") and os.geteuid() == 0
+    return {"executable_path": chromium(), "args": [*FLAGS, *(["--no-sandbox"] if root else [])]}
+
+
+def _playwrights_own() -> str | None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        return playwright.chromium.executable_path
+
+
+def install() -> None:
+    """Install a Chromium with what this machine offers."""
+    if shutil.which("apt-get") and os.geteuid() == 0:
+        print("Installing Debian's chromium for the browser tests", flush=True)
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"], check=True,
+                       env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, stdout=subprocess.DEVNULL)  # fmt: skip
+    else:
+        print("Installing Playwright's chromium for the browser tests", flush=True)
+        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"], check=True)
+
+
+if __name__ == "__main__":
+    if chromium() is None:
+        install()
+    sys.exit(None if chromium() else "No Chromium was found or could be installed; set CHROMIUM_PATH to one.")
