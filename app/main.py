@@ -1,0 +1,32 @@
+"""The application: uvicorn app.main:create_app --factory"""
+
+from fastapi import FastAPI
+from starlette.routing import Route
+from starlette_compress import CompressMiddleware, remove_compress_type
+
+from app import assets, web
+from app.limits import BodyLimit
+from app.pages import api, home, plan
+from app.settings import settings
+
+PAGES = (home, plan, api)  # each has a `router`; a new page is a new file in app/pages and its name here
+
+
+def create_app() -> FastAPI:
+    """The whole program as one ASGI application."""
+    app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app.state.assets = assets.build(settings())
+    for module in (assets, *PAGES):
+        app.include_router(module.router)
+    app.state.paths = frozenset(path for module in PAGES for path in paths_of(module.router))
+    remove_compress_type("text/event-stream")  # one message at a time has nothing to gain
+    app.add_middleware(BodyLimit)
+    app.add_middleware(CompressMiddleware)
+    app.add_middleware(web.SecurityHeaders)
+    web.handle_errors(app)
+    return app
+
+
+def paths_of(router: object) -> set[str]:
+    """The addresses a router answers."""
+    return {route.path for route in getattr(router, "routes", ()) if isinstance(route, Route)}

@@ -1,0 +1,126 @@
+"""The front of the board: the question, why it is hard, and the way through it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.board.doodles import arrow, doodle
+from app.board.svg import Figure
+from app.board.wall import Part, Row, Wall, wall_narrow, wall_wide
+from app.web import page
+from engine.formula import Term
+from engine.hardware import gpu_named
+from engine.memory import held_bytes, state_bytes
+
+PARAMETERS, GPUS, DATA_WIDTH = 70e9, 1024, 64  # the question: a 70B model, 1,024 GPUs, 64 replicas
+
+PARTS = (
+    Part("weights", 2, "weight, BF16"),
+    Part("gradients", 2, "gradient, BF16"),
+    Part("optimizer", 12, "master copy, two moments, FP32"),
+)
+SHARDED_FROM = {"weights": 3, "gradients": 2, "optimizer": 1}  # the ZeRO stage that first deals a part out
+STAGES = (
+    ("DDP", "a full copy each"),
+    ("ZeRO-1", "optimizer split"),
+    ("ZeRO-2", "gradients too"),
+    ("ZeRO-3", "all split: FSDP"),
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of the answer: how long it takes, what it is called, what is said, and its drawing."""
+
+    minutes: int
+    title: str
+    words: str
+    drawing: Figure
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way to another page."""
+
+    path: str
+    title: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Home:
+    """Everything the front page shows."""
+
+    wall: Wall
+    wide: Figure
+    narrow: Figure
+    terms: tuple[Term, ...]
+    blocks: tuple[Block, ...]
+    doors: tuple[Door, ...]
+    arrow: Figure
+    parameters: float = PARAMETERS
+    gpus: int = GPUS
+    data_width: int = DATA_WIDTH
+
+    @property
+    def minutes(self) -> int:
+        return sum(block.minutes for block in self.blocks)
+
+
+BLOCKS = (
+    (5, "Four strategies", "Copy it, shard it, cut the layers, chain the stages.", "strategies"),
+    (10, "Memory and messages", "What each GPU holds under each of them, and what it has to send.", "memory"),
+    (
+        10,
+        "Layout on the wires",
+        "The talkative axes on the fast links: which GPU does what, and why there.",
+        "topology",
+    ),
+    (10, "FLOPs, days and failures", "How much work, at what share of the peak, and what breaks on the way.", "clock"),
+    (5, "Who owns what", "Framework, launcher, hyperparameters.", "ownership"),
+)
+DOORS = (
+    Door("/plan", "Plan a run", "Sliders in, days and dollars out."),
+    Door("/docs", "Ask by program", "JSON, with every formula."),
+)
+
+router = APIRouter(default_response_class=HTMLResponse)
+
+
+@router.get("/")
+def home(request: Request) -> HTMLResponse:
+    """The front page."""
+    return page(request, "home/page.html", view=front(request.app.state.paths))
+
+
+@lru_cache
+def front(paths: frozenset[str]) -> Home:
+    """The view model; `paths` are the addresses that answer, so that no door leads nowhere."""
+    wall = sharding_wall()
+    return Home(
+        wall=wall,
+        wide=wall_wide(wall),
+        narrow=wall_narrow(wall),
+        terms=tuple(
+            state_bytes.explain(f"{name}: training state of one GPU", N=PARAMETERS, zero=stage, D=DATA_WIDTH)
+            for stage, (name, _) in enumerate(STAGES)
+        ),
+        blocks=tuple(Block(minutes, title, words, doodle(name)) for minutes, title, words, name in BLOCKS),
+        doors=tuple(door for door in DOORS if door.path in paths),
+        arrow=arrow(),
+    )
+
+
+def sharding_wall() -> Wall:
+    """The training state of the question's model on one GPU, for DDP and the three ZeRO stages."""
+    rows = []
+    for stage, (name, words) in enumerate(STAGES):
+        widths = (DATA_WIDTH if stage >= SHARDED_FROM[part.kind] else 1 for part in PARTS)
+        held = tuple(
+            float(held_bytes(part.bytes_per_parameter, PARAMETERS, width))
+            for part, width in zip(PARTS, widths, strict=True)
+        )
+        rows.append(Row(name, words, held))
+    return Wall(tuple(rows), PARTS, gpu_named("h100").memory_bytes, "H100", PARAMETERS)

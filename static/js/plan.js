@@ -1,0 +1,3 @@
+// The planner's own pieces; htmx fetches and swaps, these only look after the form and the slip.
+import "./elements/plan-form.js";
+import "./elements/working-slip.js";
