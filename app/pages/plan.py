@@ -1,0 +1,157 @@
+"""The planner: sliders in, memory, timeline, time and money out. Its whole state is the URL's query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.board.memory_bars import memory_bars
+from app.board.pipeline_timeline import pipeline_timeline
+from app.board.svg import Figure
+from app.board.waterfall import waterfall
+from app.plan_says import memory_remark, pipeline_remark, remarks
+from app.plan_terms import term_at, terms_of
+from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of
+from app.web import page, part
+from engine.checks import Finding
+from engine.estimate import Estimate, estimate
+from engine.formula import Term
+from engine.napkin import Comparison, comparisons
+from engine.refusal import Refusal
+from engine.scenario import scenario_from
+
+router = APIRouter(prefix="/plan", default_response_class=HTMLResponse)
+NOTES_SHOWN = 3
+NOTE_KINDS = {"error": "salmon", "warning": "salmon", "advice": "yellow", "good": "green"}
+
+
+@dataclass(frozen=True)
+class Note:
+    """A finding as a sticky note; `href` leads to the plan with its advice taken."""
+
+    finding: Finding
+    kind: str
+    href: str | None
+
+
+@dataclass(frozen=True)
+class Says:
+    """What stands under a control: why its value is refused, or a remark on it."""
+
+    refusal: str = ""
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Board:
+    """The right-hand part of the planner, for a scenario that has a meaning."""
+
+    estimate: Estimate
+    query: str
+    terms: Mapping[str, Term]
+    memory: Figure
+    memory_remark: str
+    pipeline: Figure
+    pipeline_remark: str
+    time: Figure
+    notes: tuple[Note, ...]
+    more_notes: tuple[Note, ...]
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything the planner shows. `board` is missing where the state has no meaning; `says` then tells why."""
+
+    state: Mapping[str, str]
+    says: Mapping[str, Says]
+    board: Board | None
+
+    @property
+    def groups(self) -> Any:
+        return GROUPS
+
+    @property
+    def presets(self) -> Mapping[str, str]:
+        return {name: query_of(state_of(state)) for name, state in PRESETS.items()}
+
+    @property
+    def query(self) -> str:
+        return query_of(self.state)
+
+
+@router.get("")
+def plan(request: Request) -> HTMLResponse:
+    """The whole planner."""
+    return page(request, "plan/page.html", view=plan_of(request))
+
+
+@router.get("/board")
+def board(request: Request) -> HTMLResponse:
+    """The figures and answers alone, and what is said beside each control. What has no meaning leaves the board as it is."""
+    view = plan_of(request)
+    answer = part(request, "plan/_board.html" if view.board else "plan/_says.html", view=view)
+    if view.board is None:
+        answer.headers["HX-Reswap"] = "none"
+    return answer
+
+
+@router.get("/working/{path}")
+def working(request: Request, path: str) -> HTMLResponse:
+    """How one number is computed: symbols, this case's values, source, and the usual mistakes."""
+    state = state_of(request.query_params)
+    term = term_at(estimate(scenario_from(document_of(state))), path)
+    template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
+    return page(request, template, term=term, query=query_of(state))
+
+
+def plan_of(request: Request) -> Plan:
+    """The planner's view model for a request: its query, and whether the browser asked for narrow figures."""
+    state = state_of(request.query_params)
+    try:
+        found = estimate(scenario_from(document_of(state)))
+    except Refusal as refusal:
+        return Plan(state, refused(refusal), None)
+    narrow = request.cookies.get("narrow") == "1"
+    return Plan(
+        state, {name: Says(remark=text) for name, text in remarks(found).items()}, board_of(found, state, narrow)
+    )
+
+
+def refused(refusal: Refusal) -> dict[str, Says]:
+    """Each sentence under the control it is about; the first one wins where a field has two."""
+    says: dict[str, Says] = {}
+    for each in refusal.all:
+        says.setdefault(field_of(each), Says(refusal=each.sentence if each.value is None else each.advice))
+    return says
+
+
+def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
+    """The board of an estimate."""
+    query = query_of(state)
+
+    def link(stage: int, kind: str) -> str:
+        return f"/plan/working/stage.{stage}.{kind}?{query}"
+
+    notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in found.findings]
+    return Board(
+        estimate=found, query=query, terms=terms_of(found),
+        memory=memory_bars(found.stages, found.capacity_bytes, narrow=narrow, link=link),
+        memory_remark=memory_remark(found), pipeline_remark=pipeline_remark(found),
+        pipeline=pipeline_timeline(
+            found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
+            micro_batches=found.scenario.layout.micro_batches, narrow=narrow,
+        ),
+        time=waterfall(found, narrow=narrow),
+        notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
+    )  # fmt: skip
+
+
+def _taken(finding: Finding, state: Mapping[str, str]) -> str | None:
+    """The plan with a finding's advice taken, where its form can express it."""
+    if not finding.change or not set(finding.change) <= set(FIELDS):
+        return None
+    changed = {**state, **{name: str(value).lower() for name, value in finding.change.items()}}
+    return f"/plan?{query_of(changed)}"

@@ -1,0 +1,66 @@
+"""The handwritten remarks under the planner's controls: what a value means in this plan."""
+
+from engine.estimate import Estimate
+from engine.pipeline import bubble_of_total
+from engine.stages import stages_of
+from engine.units import bytes_text, count_text, share_text
+
+
+def remarks(estimate: Estimate) -> dict[str, str]:
+    """A short remark for some of the fields, by their names."""
+    scenario, layout, model = estimate.scenario, estimate.scenario.layout, estimate.scenario.model
+    cluster = scenario.cluster
+    nodes = -(-scenario.gpus // cluster.gpus_per_node)
+    tokens = layout.global_batch * scenario.sequence_tokens
+    said = {
+        "gpus": f"{count_text(nodes)} NVLink domain{'s' if nodes > 1 else ''} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "batch": f"{count_text(tokens)} tokens a step, {layout.micro_batches:,} micro-batches a pipeline",
+        "tp": _tensor(estimate),
+        "pp": _stages(estimate),
+        "model": f"{estimate.parameters.text}, {model.layers} layers" + (
+            f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
+    }  # fmt: skip
+    if (
+        layout.pp > 1
+        and layout.schedule == "1f1b"
+        and model.layers % (2 * layout.pp) == 0
+        and layout.micro_batches % layout.pp == 0
+    ):
+        better = float(bubble_of_total(layout.pp, layout.micro_batches, 2))
+        said["vp"] = f"interleaved with 2: bubble {share_text(estimate.alone.bubble_of_total)} → {share_text(better)}"
+    elif layout.pp > 1:
+        said["vp"] = f"bubble {share_text(estimate.alone.bubble_of_total)} of the step"
+    return said
+
+
+def _tensor(estimate: Estimate) -> str:
+    reach, cluster = estimate.step.placement.reach("tp"), estimate.scenario.cluster
+    if reach.size == 1:
+        return "every matrix whole"
+    if reach.leaves_node:
+        return f"over {reach.nodes} nodes: too slow"
+    return "fills one NVLink domain" if reach.size == cluster.gpus_per_node else "inside one NVLink domain"
+
+
+def _stages(estimate: Estimate) -> str:
+    scenario = estimate.scenario
+    sizes = sorted({stage.whole.layers for stage in stages_of(scenario.model, scenario.layout)})
+    if scenario.layout.pp == 1:
+        return "no pipeline"
+    return f"{sizes[0]} layers a stage" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} layers a stage"
+
+
+def memory_remark(estimate: Estimate) -> str:
+    """What the memory figure shows, in a line."""
+    fullest, capacity = estimate.fullest, bytes_text(estimate.capacity_bytes, binary=True)
+    which = f"stage {fullest.stage} is the fullest" if len(estimate.stages) > 1 else "each GPU"
+    needs = f"{bytes_text(fullest.needed.value, binary=True)} needed of {capacity}"
+    return f"{which}: {needs}{'' if estimate.fits else ', too much'}"
+
+
+def pipeline_remark(estimate: Estimate) -> str:
+    """What the timeline shows, in a line."""
+    layout, alone = estimate.scenario.layout, estimate.alone
+    if layout.pp == 1:
+        return "one stage: nothing to wait for"
+    return f"bubble {share_text(alone.bubble_of_total)} of the step · {share_text(alone.bubble_of_ideal)} of ideal"

@@ -1,0 +1,102 @@
+"""What the product promises about speed and weight, measured: make bench. Nothing here is a test: machines differ."""
+
+import json
+import statistics
+import time
+from collections.abc import Callable
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from engine import compute, estimate
+from engine.answer import answer
+from engine.scenario import scenario_from
+from tests.browser.chromium import launch_options
+from tests.server import running
+
+CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+MOVES = 80
+PAINTED = """async ([name, values]) => {
+  const range = document.getElementById(name).closest("slider-field").querySelector("input[type=range]");
+  const times = [];
+  for (const value of values) {
+    const swapped = new Promise((done) => document.addEventListener("htmx:afterSwap", done, { once: true }));
+    const began = performance.now();
+    range.value = value;
+    range.dispatchEvent(new Event("input", { bubbles: true }));
+    await swapped;
+    await new Promise((done) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
+      port1.onmessage = done; port2.postMessage(0); }));
+    times.push(performance.now() - began);
+    await new Promise((done) => setTimeout(done, 40));
+  }
+  return times;
+}"""
+
+
+def say(what: str, value: float, unit: str, goal: str) -> None:
+    print(f"{what:<58} {value:>9,.1f} {unit:<3} (goal {goal})")
+
+
+def fresh(work: Callable[[], object], rounds: int = 60) -> list[float]:
+    """Times of work with every cache of the engine emptied before.   [ms]"""
+    times = []
+    for _ in range(rounds):
+        for cached in (estimate.estimate, compute.layer_work, compute.head_work, compute.embedding_work):
+            cached.cache_clear()
+        began = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - began) * 1e3)
+    return times
+
+
+def engine() -> None:
+    scenario = scenario_from(CARD)
+    estimate.estimate(scenario)
+    say("one exact estimate, median", statistics.median(fresh(lambda: estimate.estimate(scenario))), "ms", "< 5")
+    whole = fresh(lambda: json.dumps(answer(estimate.estimate(scenario_from(CARD)))))
+    say("the same from document to document, every term explained", statistics.median(whole), "ms", "no goal")
+
+
+def weight(browser: Browser, base: str, path: str) -> tuple[float, list[str]]:
+    """What a first visit loads, compressed and with fonts.   [kB, addresses]"""
+    context = browser.new_context(viewport={"width": 1920, "height": 1080})
+    page = context.new_page()
+    sizes: list[float] = []
+    urls: list[str] = []
+    network = context.new_cdp_session(page)
+    network.send("Network.enable")
+    network.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
+    page.on("request", lambda request: urls.append(request.url))
+    page.goto(base + path)
+    page.wait_for_load_state("networkidle")
+    context.close()
+    return sum(sizes) / 1e3, urls
+
+
+def paint(page: Page, name: str, values: list[float]) -> list[float]:
+    return page.evaluate(PAINTED, [name, values])
+
+
+def browser_side(browser: Browser, base: str) -> None:
+    home, home_urls = weight(browser, base, "/")
+    plan, plan_urls = weight(browser, base, "/plan")
+    say("first load of /", home, "kB", "< 200")
+    say("first load of /plan, Plotly not asked for", plan, "kB", "< 280")
+    asked = [url for url in (*home_urls, *plan_urls) if "plotly" in url]
+    print(f"{'Plotly loaded by either':<58} {'yes' if asked else 'no':>9}     (goal no)")
+    page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    page.goto(base + "/plan")
+    page.wait_for_load_state("networkidle")
+    for name, low, high in (("micro_batch", 0, 3), ("sequence", 11, 14), ("batch", 8, 11), ("tokens", 1, 30)):
+        times = paint(page, name, [low + move % (high - low + 1) for move in range(MOVES)])
+        times.sort()
+        say(f"slider {name}: input to painted, median", statistics.median(times), "ms", "no goal")
+        say(f"slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", "< 50")
+
+
+if __name__ == "__main__":
+    engine()
+    with running() as base, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type]
+        browser_side(chromium, base)
+        chromium.close()
