@@ -86,7 +86,9 @@ class Tried:
     @property
     def shown(self) -> str:
         """The answer as indented JSON, without the workings."""
-        return json.dumps({name: part for name, part in (self.answer or {}).items() if name != "terms"}, indent=2, ensure_ascii=False)
+        return json.dumps(
+            {name: part for name, part in (self.answer or {}).items() if name != "terms"}, indent=2, ensure_ascii=False
+        )
 
 
 def guide_of(description: Mapping[str, Any], base: str) -> Guide:
@@ -125,7 +127,8 @@ def _curl(base: str, link: str, sends: bool) -> str:
 
 def _query_group(parameters: tuple[Mapping[str, Any], ...]) -> tuple[FieldGroup, ...]:
     rows = [
-        _row(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False)) for one in parameters
+        _row(one["name"], one["schema"] | {"description": one.get("description", "")}, one.get("required", False))
+        for one in parameters
     ]
     return (FieldGroup("in the address", tuple(rows), open=True),) if rows else ()
 
@@ -146,7 +149,10 @@ def _fields(schema: Mapping[str, Any], path: str) -> Iterator[tuple[FieldRow, li
     for name, field in schema.get("properties", {}).items():
         where = f"{path}{name}"
         inner = [
-            row for below, part in _parts(field, where) for one, deeper in _fields(part, f"{below}.") for row in (one, *deeper)
+            row
+            for below, part in _parts(field, where)
+            for one, deeper in _fields(part, f"{below}.")
+            for row in (one, *deeper)
         ]
         yield _row(where, field, name in needed), inner
 
@@ -162,13 +168,15 @@ def _parts(field: Mapping[str, Any], where: str) -> Iterator[tuple[str, Mapping[
 
 
 def _row(name: str, field: Mapping[str, Any], needed: bool) -> FieldRow:
-    options = [option for option in field.get("anyOf", (field,))]
+    options = list(field.get("anyOf", (field,)))
     kinds = dict.fromkeys(KINDS[option["type"]] for option in options if "type" in option)
     limits = [text for option in options if (text := _limits(option))]
     default = field.get("default")
     if default is not None and not isinstance(default, Mapping):
         limits.append(f"default {_number(default)}")
-    return FieldRow(name, " or ".join(kinds), "; ".join(limits), field.get("description", ""), field.get("unit", ""), needed)
+    return FieldRow(
+        name, " or ".join(kinds), "; ".join(limits), field.get("description", ""), field.get("unit", ""), needed
+    )
 
 
 def _limits(option: Mapping[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO, NoReturn
 
@@ -20,6 +21,8 @@ SIZES = (("--stages", True), ("--micro-batches", True), ("--chunks", False), ("-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Returns the exit code: 0, or 2 with one line on stderr."""
     given = list(sys.argv[1:] if argv is None else argv)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # stderr is for the one line that says what is wrong
     try:
         COMMANDS[_command(given)](_parser().parse_args(given))
         sys.stdout.flush()
@@ -200,8 +203,10 @@ def _lines(source: BinaryIO) -> Iterator[bytes]:
             rest = line
             while len(rest) > FILE_BYTES and not rest.endswith(b"\n"):
                 rest = source.readline(FILE_BYTES + 1)
-            if line.strip():
+            if rest is not line:
                 yield line
+            elif line.strip():
+                yield line.rstrip()
     except OSError as error:
         raise _unreadable(str(source.name), error) from None
 

@@ -51,7 +51,10 @@ def columns(rows: Sequence[Sequence[str]], indent: str = "  ", left: int = 1) ->
     """Rows with their cells aligned: the first `left` to the left, the rest to the right."""
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
     lines = (
-        "  ".join(cell.ljust(width) if at < left else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(
+            cell.ljust(width) if at < left else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
         for row in rows
     )
     return "\n".join((indent + line).rstrip() for line in lines)
@@ -61,7 +64,13 @@ def formula_text(document: dict[str, Any]) -> str:
     """One case of a formula with its working."""
     symbols, values = plain_formula(document["symbolic"]), plain_formula(document["substituted"])
     working = [f"  = {symbols}"] + ([f"  = {values}"] if values != symbols else [])
-    return "\n".join([f"{document['name']} = {quantity_text(document['value'], document['unit'])}", *working, f"  {document['source']}"])
+    return "\n".join(
+        [
+            f"{document['name']} = {quantity_text(document['value'], document['unit'])}",
+            *working,
+            f"  {document['source']}",
+        ]
+    )
 
 
 def formulas_text(document: list[dict[str, Any]]) -> str:
@@ -119,14 +128,18 @@ def _step(document: dict[str, Any]) -> str:
     step = document["step"]
     names = {"compute": "compute_seconds", "recompute": "recompute_seconds", "communication": "exposed_communication_seconds",
              "bubble": "bubble_seconds", "optimizer": "optimizer_seconds"}  # fmt: skip
-    rows = [(name, seconds_text(step[key]), share_text(step[key] / step["seconds"])) for name, key in names.items() if step[key]]
+    rows = [
+        (name, seconds_text(step[key]), share_text(step[key] / step["seconds"]))
+        for name, key in names.items()
+        if step[key]
+    ]
     formula = plain_formula(document["terms"]["step.seconds"]["substituted"])
     return "where the step goes\n" + columns(rows) + f"\n  = {formula}"
 
 
 def _memory(document: dict[str, Any]) -> str:
     kinds = ("weights", "gradients", "optimizer", "activations", "buffers", "total")
-    rows = [("stage", *kinds)]
+    rows: list[tuple[str, ...]] = [("stage", *kinds)]
     for stage in document["memory"]["stages"]:
         rows.append((str(stage["stage"]), *(bytes_text(stage[f"{kind}_bytes"], True) for kind in kinds)))
     kept = rows if len(rows) <= 9 else [*rows[:5], ("…", *[""] * len(kinds)), *rows[-3:]]

@@ -47,7 +47,9 @@ class CollectivePart(Part):
     payload_bytes: float = says("the whole buffer of ONE collective: gathered, before scattering, or sent", "bytes")
     sent_bytes_per_gpu: float = says("what one GPU sends in ONE collective", "bytes")
     count: float = says("how often one step issues it on the busiest stage", "times a step")
-    link: Literal["nvlink", "leaf", "spine", "none"] = says("the farthest wire it crosses: leaf is one switch between nodes")
+    link: Literal["nvlink", "leaf", "spine", "none"] = says(
+        "the farthest wire it crosses: leaf is one switch between nodes"
+    )
     seconds: float = says("ALL of them in one step", "s")
     exposed_seconds: float = says("the part of that which no computation hides", "s")
 
@@ -55,7 +57,9 @@ class CollectivePart(Part):
 class PipelinePart(Part):
     bubble_of_total: float = says("idle time over the step, stages equal and sends free", "share")
     bubble_of_ideal: float = says("idle time over the time that work alone takes", "share")
-    in_flight: list[float] = says("for each stage: most micro-batches held, in activations of a full stage", "micro-batches")
+    in_flight: list[float] = says(
+        "for each stage: most micro-batches held, in activations of a full stage", "micro-batches"
+    )
 
 
 class StepPart(Part):
@@ -114,12 +118,16 @@ class EstimateDocument(Part):
     mfu: MfuPart
     training: TrainingPart
     findings: list[FindingPart] = says("what is unwise about the layout, or well done; the gravest first")
-    terms: dict[str, TermPart] = says("the working of every number, under its dotted path: memory.stages.0.weights_bytes")
+    terms: dict[str, TermPart] = says(
+        "the working of every number, under its dotted path: memory.stages.0.weights_bytes"
+    )
 
 
 class IntervalPart(Part):
     stage: int = says("which stage, from 0")
-    kind: Literal["F", "B", "I", "W"] = says("forward, full backward, its input-gradient part, its weight-gradient part")
+    kind: Literal["F", "B", "I", "W"] = says(
+        "forward, full backward, its input-gradient part, its weight-gradient part"
+    )
     micro_batch: int = says("which micro-batch, from 0")
     chunk: int = says("which of the stage's chunks, from 0")
     start: float = says("when it begins", "time unit given")
@@ -134,7 +142,9 @@ class ScheduleDocument(Part):
     makespan: float = says("from the first start to the last end", "time unit given")
     bubble_of_total: float = says("idle time over the step", "share")
     bubble_of_ideal: float = says("idle time over working time", "share")
-    in_flight: list[float] = says("for each stage: most micro-batches held, in activations of a full stage", "micro-batches")
+    in_flight: list[float] = says(
+        "for each stage: most micro-batches held, in activations of a full stage", "micro-batches"
+    )
     intervals: list[IntervalPart] = says("the operations, stage by stage in order of time")
 
 

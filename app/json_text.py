@@ -36,7 +36,9 @@ def value_of(data: bytes, limit: int) -> Any:
     if not text.strip():
         raise _refused("is empty")
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int)
+        value = json.loads(
+            text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int
+        )
     except json.JSONDecodeError as error:
         what = error.msg[:1].lower() + error.msg[1:].removesuffix(" at")
         raise _refused(f"is no JSON: {what} at line {error.lineno}, column {error.colno}") from None

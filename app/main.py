@@ -20,8 +20,8 @@ def create_app() -> FastAPI:
         app.include_router(module.router)
     app.state.paths = frozenset(path for module in PAGES for path in paths_of(module.router))
     remove_compress_type("text/event-stream")  # one message at a time has nothing to gain
-    app.add_middleware(BodyLimit)
     app.add_middleware(CompressMiddleware)
+    app.add_middleware(BodyLimit)
     app.add_middleware(web.SecurityHeaders)
     web.handle_errors(app)
     return app

@@ -2,6 +2,7 @@
 
 from engine.estimate import Estimate
 from engine.pipeline import bubble_of_total
+from engine.schedules import schedule_named
 from engine.stages import stages_of
 from engine.units import bytes_text, count_text, share_text
 
@@ -13,8 +14,8 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     nodes = -(-scenario.gpus // cluster.gpus_per_node)
     tokens = layout.global_batch * scenario.sequence_tokens
     said = {
-        "gpus": f"{count_text(nodes)} NVLink domain{'s' if nodes > 1 else ''} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
-        "batch": f"{count_text(tokens)} tokens a step, {layout.micro_batches:,} micro-batches a pipeline",
+        "gpus": f"{_many(nodes, 'NVLink domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "batch": f"{count_text(tokens)} tokens a step, {_many(layout.micro_batches, 'micro-batch', 'es')} a pipeline",
         "tp": _tensor(estimate),
         "pp": _stages(estimate),
         "model": f"{estimate.parameters.text}, {model.layers} layers" + (
@@ -60,7 +61,13 @@ def memory_remark(estimate: Estimate) -> str:
 
 def pipeline_remark(estimate: Estimate) -> str:
     """What the timeline shows, in a line."""
-    layout, alone = estimate.scenario.layout, estimate.alone
+    layout = estimate.scenario.layout
     if layout.pp == 1:
         return "one stage: nothing to wait for"
-    return f"bubble {share_text(alone.bubble_of_total)} of the step · {share_text(alone.bubble_of_ideal)} of ideal"
+    chunks = f", {layout.vp} chunks each" if layout.vp > 1 else ""
+    title = schedule_named(layout.schedule).title
+    return f"{title} · {layout.pp} stages{chunks} · {_many(layout.micro_batches, 'micro-batch', 'es')}"
+
+
+def _many(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number:,} {noun}{plural if number != 1 else ''}"

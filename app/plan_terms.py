@@ -4,9 +4,10 @@ from collections.abc import Mapping
 
 from engine.estimate import Estimate
 from engine.formula import Term, nearest
+from engine.layout import AXES
 from engine.napkin import comparisons
 from engine.refusal import Refusal
-from engine.step import share_of_step
+from engine.step_parts import kernel_loss, share_of_step
 
 PARTS = ("weights", "gradients", "optimizer", "activations", "buffers", "total", "needed", "state")
 
@@ -38,4 +39,16 @@ def _every(estimate: Estimate) -> Mapping[str, Term]:
     wires = {f"wire.{number}": collective.exposed for number, collective in enumerate(estimate.step.communication)}
     lenses = {f"napkin.{row.name}": row.napkin for row in comparisons(estimate)}
     exact = {f"exact.{row.name}": row.exact for row in comparisons(estimate)}
-    return {**terms_of(estimate), **memory, **wires, **lenses, **exact}
+    return {**terms_of(estimate), **memory, **wires, **lenses, **exact, **_lost(estimate)}
+
+
+def _lost(estimate: Estimate) -> dict[str, Term]:
+    """The losses of the waterfall: kernels, then parts of the step, then the exposed time of each axis."""
+    step = estimate.step
+    parts = {"bubble": step.bubble, "recompute": step.recompute, "optimizer": step.optimizer}
+    for axis in AXES:
+        shown = [collective.exposed.value for collective in step.communication if collective.axis == axis]
+        parts[axis] = sum(shown)  # type: ignore[assignment]
+    shares = {f"lost.{name}": share_of_step.explain(name, x=part, s=step.seconds) for name, part in parts.items()}
+    kernels = kernel_loss.explain("kernels below peak", c=step.compute, s=step.seconds, u=estimate.mfu.causal)
+    return {**shares, "lost.kernels": kernels, "lost.mfu": estimate.mfu.causal}

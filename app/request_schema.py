@@ -83,7 +83,12 @@ def _cluster_schema() -> dict[str, Any]:
         for name, limit in LIMITS.items()
     }
     base = {"type": "string", "enum": list(cluster_names())}
-    return {"type": "object", "properties": {"base": base, **numbers}, "required": ["base"], "additionalProperties": False}
+    return {
+        "type": "object",
+        "properties": {"base": base, **numbers},
+        "required": ["base"],
+        "additionalProperties": False,
+    }
 
 
 def inlined(part: Any, definitions: dict[str, Any]) -> Any:

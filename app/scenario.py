@@ -202,7 +202,9 @@ def _batch(document: dict[str, Any], state: Mapping[str, str]) -> None:
     if not all(isinstance(number, int) and number > 0 for number in numbers):
         return  # another field is refused already, or will be
     gpus, tp, cp, pp, micro_batch = (int(number) for number in numbers if number)
-    width = max(1, gpus // (tp * cp * pp)) * micro_batch
+    if gpus % (tp * cp * pp):
+        return  # the degrees do not multiply; that is said beside them
+    width = gpus // (tp * cp * pp) * micro_batch
     if batch <= 0 or batch % width:
         near = " or ".join(
             str(n)

@@ -1,5 +1,6 @@
 """An estimate as the document that programs get: plain numbers in base units, and the working of each of them."""
 
+import math
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -10,13 +11,13 @@ from engine.formula import Formula, Term
 from engine.in_flight import in_flight_formula
 from engine.parameters import count
 from engine.pipeline import bubble_of_ideal, bubble_of_total
+from engine.refusal import Refusal
 from engine.scenario import scenario_from
 from engine.schedules import schedule_named
 from engine.simulated import (
     activation_payload_bytes,
     active_parameters,
     capacity_bytes,
-    exposed_communication_s,
     fits,
     gpu_parameters,
     issued_count,
@@ -29,7 +30,6 @@ from engine.simulated import (
 )
 from engine.stage_memory import StageMemory, stage_parameter_terms
 from engine.stages import stages_of
-from engine.step import Step
 from engine.units import latex_number
 
 SAME = 1e-9  # relative difference below which a closed form and the simulation say the same
@@ -73,8 +73,10 @@ def written_term(term: Term) -> dict[str, Any]:
     """A term's label, value and working. Counts are whole numbers where they are whole."""
     formula, numbers = term.formula, term.numbers
     symbolic = _symbolic(formula.name, formula.latex, numbers[formula.case] if formula.case else None, formula.case)
-    shown = {name: latex_number(value) for name, value in numbers.items()}
     value: float | bool = float(term.value)
+    if not math.isfinite(value):
+        raise Refusal(term.label, None, "becomes too large to be written as a number", code="too-large")
+    shown = {name: latex_number(number) for name, number in numbers.items()}
     if formula.unit == "yes or no":
         value = bool(value)
     elif formula.unit in WHOLE_UNITS and value.is_integer():
@@ -116,7 +118,12 @@ def _parameters(estimate: Estimate) -> dict[str, Term]:
     return {
         "total": estimate.parameters,
         "active": active_parameters.explain(
-            "active parameters", N=estimate.parameters, m=parts.moe_layers, E=parts.experts, k=parts.top_k, x=parts.expert
+            "active parameters",
+            N=estimate.parameters,
+            m=parts.moe_layers,
+            E=parts.experts,
+            k=parts.top_k,
+            x=parts.expert,
         ),
         "per_gpu": gpu_parameters.explain(f"parameters per GPU of stage {estimate.fullest.stage}", o=own, x=experts),
     }
@@ -184,8 +191,18 @@ def _pipeline(estimate: Estimate) -> dict[str, Any]:
     shape = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp}
     measured = {"b": sum(alone.busy), "p": layout.pp, "e": alone.makespan}
     pairs = {
-        "bubble_of_total": (bubble_of_total, simulated_bubble_of_total, alone.bubble_of_total, "bubble, share of the step"),
-        "bubble_of_ideal": (bubble_of_ideal, simulated_bubble_of_ideal, alone.bubble_of_ideal, "bubble over ideal time"),
+        "bubble_of_total": (
+            bubble_of_total,
+            simulated_bubble_of_total,
+            alone.bubble_of_total,
+            "bubble, share of the step",
+        ),
+        "bubble_of_ideal": (
+            bubble_of_ideal,
+            simulated_bubble_of_ideal,
+            alone.bubble_of_ideal,
+            "bubble over ideal time",
+        ),
     }
     found: dict[str, Any] = {}
     for name, (closed, simulated, value, label) in pairs.items():
@@ -214,13 +231,7 @@ def _step(estimate: Estimate) -> dict[str, Term]:
     step, speed = estimate.step, estimate.tokens_per_second
     return {
         "seconds": step.seconds, "low_seconds": step.low, "high_seconds": step.high, "compute_seconds": step.compute,
-        "recompute_seconds": step.recompute, "exposed_communication_seconds": _exposed(step),
+        "recompute_seconds": step.recompute, "exposed_communication_seconds": step.exposed,
         "bubble_seconds": step.bubble, "optimizer_seconds": step.optimizer, "tokens_per_second": speed,
         "tokens_per_second_per_gpu": tokens_per_second_per_gpu.explain("tokens per second and GPU", r=speed, g=estimate.scenario.gpus),
     }  # fmt: skip
-
-
-def _exposed(step: Step) -> Term:
-    axes = {"t": "tp", "c": "cp", "e": "ep", "p": "pp", "d": "dp"}
-    sums = {name: sum(c.exposed.value for c in step.communication if c.axis == axis) for name, axis in axes.items()}
-    return exposed_communication_s.explain("exposed communication", **sums)

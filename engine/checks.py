@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine import calibration
+from engine.document import divisors
+from engine.meaning import meaning_refusals
 from engine.pipeline import bubble_of_total
 from engine.units import bytes_text, seconds_text, share_text
 
@@ -117,7 +119,7 @@ def bubble(estimate: Estimate) -> Iterator[Finding]:
     layout, share = estimate.scenario.layout, estimate.alone.bubble_of_total
     if share <= 0.1:
         return
-    options = _interleavings(estimate)
+    options = [(v, after) for v, after in _interleavings(estimate) if after < share]
     better = " or ".join(f"v = {v} ({share_text(after)})" for v, after in options[:2])
     advice = f"Interleave {better}." if better else "Run more micro-batches, or fewer stages."
     yield Finding("large-bubble", "warning", f"{share_text(share)} of every step waits",
@@ -132,7 +134,19 @@ def _interleavings(estimate: Estimate) -> list[tuple[int, float]]:
         return []
     stage = layers // layout.pp
     options = [v for v in range(layout.vp + 1, stage + 1) if stage % v == 0]
-    return [(v, float(bubble_of_total(layout.pp, layout.micro_batches, v))) for v in options]
+    legal = [v for v in options if _legal(estimate, {"schedule": "interleaved", "vp": v})]
+    return [(v, float(bubble_of_total(layout.pp, layout.micro_batches, v))) for v in legal]
+
+
+def _legal(estimate: Estimate, change: dict[str, Any]) -> bool:
+    """Whether a changed layout has a meaning when dp takes what is left and the global batch stays, so far as it divides."""
+    scenario = estimate.scenario
+    layout = scenario.layout.model_copy(update={**change, "dp": None}).on_gpus(scenario.gpus)
+    if layout.dp is None:
+        return False
+    batch = max(1, scenario.layout.global_batch // (layout.dp * layout.micro_batch))
+    layout = layout.model_copy(update={"micro_batches": batch})
+    return not meaning_refusals(layout, scenario.model, scenario.gpus, scenario.sequence_tokens)
 
 
 @rule
@@ -149,7 +163,9 @@ def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
     model, layout = estimate.scenario.model, estimate.scenario.layout
     chunks = layout.pp * layout.vp
     if layout.pp > 1 and model.layers % chunks and (model.layers + 2) % chunks:
-        near = [p for p in range(1, model.layers + 1) if model.layers % p == 0]
+        near = [p for p in divisors(model.layers) if _legal(estimate, {"pp": p})]
+        if not near:
+            return
         best = min(near, key=lambda p: abs(p - layout.pp))
         yield Finding("does-not-divide", "warning", "Stages of unequal size",
                       f"{model.layers} layers over {layout.pp} stages: the larger stages make the others wait.",

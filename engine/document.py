@@ -33,6 +33,7 @@ def Count(default: Any = ..., *, ge: int | None = None, le: int, meaning: str = 
 
 Whole = Annotated[int, BeforeValidator(_number)]
 Real = Annotated[float, BeforeValidator(_number)]
+EITHER = ("str", "dict[str,any]")  # what pydantic adds to the path of a field that takes a name or an object
 Record = TypeVar("Record", bound=Document)
 
 
@@ -43,7 +44,8 @@ def read(kind: type[Record], document: object, where: str = "") -> Record:
     try:
         record = kind(**document)
     except ValidationError as error:
-        raise together([_refusal(kind, detail, where) for detail in error.errors()]) from None
+        found = {each.field: each for each in (_refusal(kind, detail, where) for detail in error.errors())}
+        raise together(list(found.values())) from None
     if found := record.refusals():
         raise together(found)
     return record
@@ -60,12 +62,16 @@ def _names(kind: type[BaseModel]) -> str:
 
 
 def _refusal(kind: type[BaseModel], detail: ErrorDetails, where: str) -> Refusal:
-    path = [str(part) for part in detail["loc"]]
+    path = [str(part) for part in detail["loc"] if part not in EITHER]
     field = ".".join([*([where] if where else []), *path])
     given, context, what = detail["input"], detail.get("ctx", {}), detail["type"]
+    if detail["loc"][-1] in EITHER:
+        return Refusal(field, given, "needs a name or an object")
     if what == "extra_forbidden":
         names = _fields_at(kind, path[:-1])
         return Refusal(field, given, f"unknown key; known are {', '.join(names)}", nearest(path[-1], names))
+    if what == "model_type":
+        return Refusal(field, given, f"needs an object with {', '.join(_fields_at(kind, path))}")
     if what == "missing":
         return Refusal(field, None, "is needed")
     if what in ("greater_than_equal", "greater_than"):
@@ -113,7 +119,7 @@ def _choices(kind: type[BaseModel], path: list[str]) -> list[str]:
         str(choice)
         for part in [annotation, *get_args(annotation)]
         for choice in get_args(part)
-        if choice is not type(None)
+        if isinstance(choice, (str, int))
     ]
 
 

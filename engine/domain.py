@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 
 from engine.refusal import Refusal
+from engine.units import count_text, quantity_text
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,11 @@ class Parameter:
     meaning: str
     unit: str
     default: float | None
+
+    def text(self, number: float) -> str:
+        """A value of this parameter with its unit, as a person writes it."""
+        unit = self.unit.removesuffix(" above 0")
+        return count_text(number, 4) if unit in DOMAINS and unit != "share" else quantity_text(number, unit)
 
     def check(self, value: object, whose: str) -> float:
         """The value as a number of this parameter's domain, or a Refusal."""

@@ -35,7 +35,13 @@ def formula_named(name: str) -> Formula:
         import_module(f"engine.{holder}")
         if name in FORMULAS:
             return FORMULAS[name]
-    raise Refusal("formula", name, "there is no formula of this name; formulas lists them all", nearest(name, FORMULAS), "unknown-formula")
+    raise Refusal(
+        "formula",
+        name,
+        "there is no formula of this name; formulas lists them all",
+        nearest(name, FORMULAS),
+        "unknown-formula",
+    )
 
 
 def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:

@@ -11,16 +11,16 @@ from engine.model import Model
 from engine.refusal import Refusal
 from engine.schedules import schedule_named
 
-
 MOST_CHUNKS = 256  # no published run has more than 128; beyond, an exact timeline takes seconds
 
 
 def meaning_refusals(layout: Layout, model: Model, gpus: int, sequence_tokens: int) -> list[Refusal]:
     """What has no meaning about this layout of this model on so many GPUs."""
-    if found := _degree_refusals(layout, gpus):
-        return [*_tensor_refusals(layout, model), *found]
+    heads, degrees = _tensor_refusals(layout, model), _degree_refusals(layout, gpus)
+    if degrees:  # what follows needs to know the data-parallel width
+        return [*heads, *degrees]
     return [
-        *_tensor_refusals(layout, model),
+        *heads,
         *_sequence_refusals(layout, sequence_tokens),
         *_expert_refusals(layout, model),
         *_pipeline_refusals(layout, model),
@@ -90,34 +90,33 @@ def _expert_refusals(layout: Layout, model: Model) -> list[Refusal]:
 
 
 def _pipeline_refusals(layout: Layout, model: Model) -> list[Refusal]:
-    schedule = schedule_named(layout.schedule)
-    chunks = layout.pp * layout.vp
-    if chunks > MOST_CHUNKS:
-        near = str(MOST_CHUNKS // layout.pp)
-        return [
-            Refusal(
-                "layout.vp", layout.vp, f"pp x vp is {chunks}; more than {MOST_CHUNKS} chunks are not simulated", near
-            )
-        ]
-    if layout.vp > 1 and layout.schedule != "interleaved":
-        return [Refusal("layout.vp", layout.vp, f"{schedule.title} takes one chunk per stage; more need the interleaved schedule",
+    schedule, pp, vp = schedule_named(layout.schedule), layout.pp, layout.vp
+    if vp > 1 and layout.schedule != "interleaved":
+        return [Refusal("layout.vp", vp, f"{schedule.title} takes one chunk per stage; more need the interleaved schedule",
                         "1", "interleave-illegal")]  # fmt: skip
-    if chunks > model.layers and chunks != model.layers + 2:
-        field, given, near = ("layout.vp", layout.vp, model.layers // layout.pp) if layout.vp > 1 and layout.pp <= model.layers \
-            else ("layout.pp", layout.pp, model.layers)  # fmt: skip
+    if model.layers < pp != model.layers + 2:
+        near = max(p for p in divisors(pp) if p <= model.layers)
         return [
-            Refusal(field, given, f"{model.layers} layers cannot fill {chunks} chunks", str(near), "does-not-divide")
+            Refusal("layout.pp", pp, f"{model.layers} layers cannot fill {pp} stages", str(near), "does-not-divide")
         ]
-    if layout.vp > 1 and model.layers % chunks and (model.layers + 2) % chunks:
-        fits = [v for v in divisors(model.layers) if model.layers % (v * layout.pp) == 0]
-        near = " or ".join(str(v) for v in sorted(fits, key=lambda v: abs(v - layout.vp))[:2])
-        return [Refusal("layout.vp", layout.vp, f"pp x vp = {chunks} must divide the {model.layers} layers (or leave one short "
-                        "at each end)", near or None, "interleave-illegal")]  # fmt: skip
+    if rule := _chunk_rule(pp, vp, model.layers):
+        works = [v for v in range(1, MOST_CHUNKS // pp + 1) if _chunk_rule(pp, v, model.layers) is None]
+        return [Refusal("layout.vp", vp, rule, beside(vp, works) or None, "interleave-illegal")]
     try:
         schedule.check(layout.pp, layout.micro_batches, layout.vp)
     except Refusal as refusal:
         return [refusal]
     return []
+
+
+def _chunk_rule(pp: int, vp: int, layers: int) -> str | None:
+    """The rule that so many chunks break. One a stage may be uneven; more may leave one layer short at each end."""
+    chunks = pp * vp
+    if chunks > MOST_CHUNKS:
+        return f"pp x vp is {chunks}; more than {MOST_CHUNKS} chunks are not simulated"
+    if vp > 1 and layers % chunks and (layers + 2) % chunks:
+        return f"pp x vp = {chunks} must divide the {layers} layers (or leave one short at each end)"
+    return None
 
 
 def _sharding_refusals(layout: Layout) -> list[Refusal]:

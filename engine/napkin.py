@@ -8,7 +8,7 @@ from engine.formula import Number, Term, formula
 from engine.memory import state_bytes
 from engine.model import called_parameters
 from engine.pipeline import bubble_of_total
-from engine.step import share_of_step
+from engine.step_parts import share_of_step
 from engine.training import gpu_hours, run_usd, tokens_per_second, wall_days
 from engine.units import share_text
 

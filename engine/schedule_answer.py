@@ -12,7 +12,12 @@ from engine.simulator import run
 MOST_INTERVALS = 200_000  # about 20 MB of text, made in about a second
 LONGEST = 1e9
 
-NAMES = {"layout.schedule": "name", "layout.pp": "stages", "layout.micro_batches": "micro_batches", "layout.vp": "chunks"}
+NAMES = {
+    "layout.schedule": "name",
+    "layout.pp": "stages",
+    "layout.micro_batches": "micro_batches",
+    "layout.vp": "chunks",
+}
 
 
 class ScheduleQuestion(Document, frozen=True):
@@ -36,7 +41,9 @@ def schedule_answer(given: dict[str, object]) -> dict[str, Any]:
     >>> round(answer["bubble_of_total"], 4), answer["in_flight"], len(answer["intervals"])
     (0.1579, [4.0, 3.0, 2.0, 1.0], 128)
     """
-    question = read(ScheduleQuestion, {name: value if name == "name" else _number(value) for name, value in given.items()})
+    question = read(
+        ScheduleQuestion, {name: value if name == "name" else _number(value) for name, value in given.items()}
+    )
     try:
         _refuse_long(question)
         timeline = run(**question.model_dump())

@@ -6,7 +6,11 @@ TIMELINE = "Exact timeline of the schedule, every stage like the mean one, sends
 GIVEN = "Given by the scenario"
 
 
-@formula(r"<N> - <m> \cdot (<E> - <k>) \cdot <x>", unit="parameters", source="A token passes its top-k experts instead of all")
+@formula(
+    r"<N> - <m> \cdot (<E> - <k>) \cdot <x>",
+    unit="parameters",
+    source="A token passes its top-k experts instead of all",
+)
 def active_parameters(N: Number, m: Number, E: Number, k: Number, x: Number) -> Number:
     """Parameters that one token passes.   [parameters]
 
@@ -22,7 +26,9 @@ def active_parameters(N: Number, m: Number, E: Number, k: Number, x: Number) -> 
     return N - m * (E - k) * x
 
 
-@formula(r"<o> + <x>", unit="parameters", source="Parameters of a stage after tensor and expert parallelism, before sharding")
+@formula(
+    r"<o> + <x>", unit="parameters", source="Parameters of a stage after tensor and expert parallelism, before sharding"
+)
 def gpu_parameters(o: Number, x: Number) -> Number:
     """Parameters one GPU of the fullest stage works with.   [parameters]
 
@@ -59,7 +65,11 @@ def capacity_bytes(M: Number) -> Number:
     return M
 
 
-@formula(r"<p> \cdot (1 + <f>) + <c> \le <M>", unit="yes or no", source="SimuMax (allocator), stas00/ml-engineering (CUDA context and NCCL)")
+@formula(
+    r"<p> \cdot (1 + <f>) + <c> \le <M>",
+    unit="yes or no",
+    source="SimuMax (allocator), stas00/ml-engineering (CUDA context and NCCL)",
+)
 def fits(p: Number, f: Number, c: Number, M: Number) -> Number:
     """Whether the fullest stage fits, with the allocator's reserve and CUDA's context: 1 if so.   [yes or no]
 
@@ -88,7 +98,9 @@ def activation_payload_bytes(b: Number, T: Number, w: Number) -> Number:
     return b * T * w
 
 
-@formula(r"<b> \cdot <P>", unit="bytes", source="Every parameter once: weights in BF16, gradients as the layout keeps them")
+@formula(
+    r"<b> \cdot <P>", unit="bytes", source="Every parameter once: weights in BF16, gradients as the layout keeps them"
+)
 def parameter_payload_bytes(b: Number, P: Number) -> Number:
     """Buffer of one collective that moves weights or gradients.   [bytes]
 
@@ -112,22 +124,6 @@ def issued_count(c: Number, m: Number) -> Number:
     1280
     """
     return c * m
-
-
-@formula(r"<t> + <c> + <e> + <p> + <d>", unit="s", source="Sum over the axes of what no computation hides")
-def exposed_communication_s(t: Number, c: Number, e: Number, p: Number, d: Number) -> Number:
-    """Communication that adds to the step.   [s]
-
-    t   tensor parallel     [s]
-    c   context parallel    [s]
-    e   expert parallel     [s]
-    p   pipeline            [s]
-    d   data parallel       [s]
-
-    >>> exposed_communication_s(0.5, 0, 0, 0.25, 0.125)
-    0.875
-    """
-    return t + c + e + p + d
 
 
 @formula(r"1 - \frac{<b>}{<p> \cdot <e>}", unit="share of the step", source=TIMELINE)

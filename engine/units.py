@@ -141,4 +141,6 @@ def quantity_text(value: float, unit: str) -> str:
         return f"{power_text(value)} FLOP{tail}"
     if first == "FLOP/s":
         return f"{_scaled_text(value, tuple((f'{n}FLOP/s', s) for n, s in _SI), 'FLOP/s')}{tail}"
+    if first == "tokens/s":
+        return f"{_scaled_text(value, (('M', 1e6), ('k', 1e3)), '').rstrip()} {unit}"
     return f"{count_text(value)} {unit}"

@@ -97,6 +97,6 @@ def browser_side(browser: Browser, base: str) -> None:
 if __name__ == "__main__":
     engine()
     with running() as base, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type]
+        chromium = playwright.chromium.launch(**launch_options())
         browser_side(chromium, base)
         chromium.close()

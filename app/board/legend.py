@@ -15,7 +15,7 @@ def words_width(words: str, style: str = "read") -> float:
     """Width that words take, a little on the safe side: a drawing has no browser to ask.   [units of the drawing]
 
     >>> words_width("34.4 GiB", "number"), round(words_width("activations"))
-    (76.8, 79)
+    (76.8, 80)
     """
     size = SIZES[style]
     if style in MONO:

@@ -125,7 +125,7 @@ def _standing(
     figure.line(column(len(found)) + bar, y, x + bar, y, ink="ghost", stroke="thin", key="level-end")
     with _linked(figure, "mfu", useful, link), figure.group("useful"):
         figure.rectangle(x, y, bar, useful * scale, fill="dp", key="useful")
-    figure.text(x + bar / 2, y - 7, _text(useful), "title", anchor="middle", ink="good")
+    figure.text(x + bar / 2, y - 7, _text(useful), "title" if pitch >= 84 else "caption", anchor="middle", ink="good")
     figure.line(0, floor + 1, right, floor - 1, key="floor")
     base = _names(figure, ["peak", *(loss.name for loss in found), "MFU"], pitch, floor + 19)
     _others(figure, others, right + 22, top + 6)
@@ -192,5 +192,8 @@ def _lying(
         figure.rectangle(left, y, useful * scale, bar, fill="dp", key="useful")
     figure.text(0, y + 16, "MFU")
     figure.text(360, y + 17, _text(useful), "title", anchor="end", ink="good")
-    figure.text(0, y + pitch + 20, " · ".join(f"{value} {words}" for words, value in others), "small", ink="soft")
-    return y + pitch + 28
+    lines = [" · ".join(f"{value} {words}" for words, value in others)]
+    lines += [f"the rest: {loss.name}" for loss in found if words_width(loss.name) >= left]
+    for at, line in enumerate(lines):
+        figure.text(0, y + pitch + 18 + 18 * at, line, "small", ink="soft")
+    return y + pitch + 8 + 18 * len(lines)

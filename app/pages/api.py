@@ -27,7 +27,12 @@ TOO_MUCH: dict[int | str, dict[str, Any]] = {
     413: {"model": ErrorDocument, "description": "More than 1 MB was sent."},
     415: {"model": ErrorDocument, "description": "What was sent is not said to be JSON."},
 }
-SCENARIO = {"requestBody": {"required": True, "content": {"application/json": {"schema": scenario_schema(), "example": EXAMPLE}}}}
+SCENARIO = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": scenario_schema(), "example": EXAMPLE}},
+    }
+}
 VALUES = {
     "name": "values", "in": "query", "style": "form", "explode": True, "description": "a value for each parameter: p=4&m=16",
     "schema": {"type": "object", "additionalProperties": {"type": "number"}}, "example": {"p": 4, "m": 16},
@@ -93,7 +98,9 @@ def formulas() -> Response:
     return Json(formulas_answer())
 
 
-@router.get("/api/formulas/{name}", response_model=FormulaDocument, responses=NO_ANSWER, openapi_extra={"parameters": [VALUES]})
+@router.get(
+    "/api/formulas/{name}", response_model=FormulaDocument, responses=NO_ANSWER, openapi_extra={"parameters": [VALUES]}
+)
 def formula(name: Annotated[str, Path(description="which formula: see /api/formulas")], given: QueryValues) -> Response:
     """One formula, for values given in the query, with its working."""
     return Json(formula_answer(name, given))
@@ -114,7 +121,7 @@ def docs(request: Request) -> HTMLResponse:
 @router.post("/docs", include_in_schema=False)
 def try_it(request: Request, body: Annotated[bytes, Depends(whole_body)]) -> HTMLResponse:
     """The page's form: a scenario is answered on the page itself."""
-    fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=8)
+    fields = parse_qs(body.decode("utf-8", "replace"))
     return _docs(request, Tried.of(fields.get("document", [""])[0]))
 
 

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from app.board.memory_bars import memory_bars
 from app.board.pipeline_timeline import pipeline_timeline
@@ -81,6 +83,18 @@ class Plan:
     def query(self) -> str:
         return query_of(self.state)
 
+    @property
+    def state_words(self) -> str:
+        """What stands above a board that does not show this state."""
+        return "" if self.board else "This plan has no meaning yet: see the fields that are marked."
+
+    @property
+    def says_json(self) -> Markup:
+        """What is said beside each control, for a script element: no text in it can close the element."""
+        said = {name: {"refusal": words.refusal, "remark": words.remark} for name, words in self.says.items()}
+        text = orjson.dumps({"state": self.state_words, "fields": said}).decode()
+        return Markup(text.replace("<", "\\u003c"))
+
 
 @router.get("")
 def plan(request: Request) -> HTMLResponse:
@@ -94,7 +108,7 @@ def board(request: Request) -> HTMLResponse:
     view = plan_of(request)
     answer = part(request, "plan/_board.html" if view.board else "plan/_says.html", view=view)
     if view.board is None:
-        answer.headers["HX-Reswap"] = "none"
+        answer.headers.update({"HX-Retarget": "#plan-says", "HX-Reswap": "outerHTML"})
     return answer
 
 
@@ -135,6 +149,9 @@ def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
     def link(stage: int, kind: str) -> str:
         return f"/plan/working/stage.{stage}.{kind}?{query}"
 
+    def loss_link(name: str) -> str:
+        return f"/plan/working/lost.{name.partition(',')[0].lower()}?{query}"
+
     notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in found.findings]
     return Board(
         estimate=found, query=query, terms=terms_of(found),
@@ -144,7 +161,7 @@ def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
             found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
             micro_batches=found.scenario.layout.micro_batches, narrow=narrow,
         ),
-        time=waterfall(found, narrow=narrow),
+        time=waterfall(found, narrow=narrow, link=loss_link),
         notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
     )  # fmt: skip
 

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate, estimate
+from engine.refusal import Refusal
 from engine.scenario import scenario_from
 
-Ask = Callable[..., Estimate]
+OUTER = ("sequence_tokens", "precision", "stack", "layout", "training")
 
 
-def document(**changes: Any) -> dict[str, Any]:
+def changed(**changes: Any) -> dict[str, Any]:
     """The card's scenario as a document, some of its keys changed; keys of the layout may be given directly."""
     whole: dict[str, Any] = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
     outside = {key: value for key, value in changes.items() if key in {*whole, *OUTER}}
@@ -19,16 +20,32 @@ def document(**changes: Any) -> dict[str, Any]:
     return {**whole, **outside, **({"layout": layout} if layout else {})}
 
 
-OUTER = ("sequence_tokens", "precision", "stack", "layout", "training")
+@pytest.fixture(scope="session")
+def document() -> Callable[..., dict[str, Any]]:
+    """Write the card's scenario with some of its keys changed; keys of the layout may be given directly."""
+    return changed
 
 
 @pytest.fixture(scope="session")
-def ask() -> Ask:
-    """Estimate the card's scenario with some of its keys changed."""
-    return lambda **changes: estimate(scenario_from(document(**changes)))
+def ask() -> Callable[..., Estimate]:
+    """Estimate that scenario."""
+    return lambda **changes: estimate(scenario_from(changed(**changes)))
 
 
 @pytest.fixture(scope="session")
-def card(ask: Ask) -> Estimate:
+def refusal_of() -> Callable[..., Refusal]:
+    """The Refusal that it ends in."""
+
+    def refused(**changes: Any) -> Refusal:
+        with pytest.raises(Refusal) as found:
+            scenario_from(changed(**changes))
+        assert "\n" not in found.value.sentence
+        return found.value
+
+    return refused
+
+
+@pytest.fixture(scope="session")
+def card(ask: Callable[..., Estimate]) -> Estimate:
     """70B on 1,024 H100: TP 8, PP 4, DP 32, 16 micro-batches, ZeRO-1."""
     return ask()

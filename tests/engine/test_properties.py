@@ -84,7 +84,7 @@ def answers_of(result: Estimate) -> list[float]:
         result.parameters, result.active_parameters, result.capacity_bytes, result.tokens_per_second, result.mfu, training,
         [(stage.parts, stage.total, stage.needed) for stage in result.stages], result.alone,
         [(c.payload_bytes, c.count, c.each_s, c.sent, c.seconds, c.exposed) for c in step.communication],
-        step.seconds, step.low, step.high, step.compute, step.recompute, step.bubble, step.optimizer, step.exposed_s,
+        step.seconds, step.low, step.high, step.compute, step.recompute, step.bubble, step.optimizer, step.exposed,
     ])  # fmt: skip
 
 
@@ -103,7 +103,7 @@ def test_every_accepted_scenario_is_estimated_in_finite_numbers(document: dict[s
     assert ranks == sorted(ranks)
     assert all(finding.title and finding.why and finding.try_this for finding in result.findings)
     parts = sum(part.value for part in (result.step.compute, result.step.recompute, result.step.bubble, result.step.optimizer))
-    assert parts + result.step.exposed_s == pytest.approx(result.step.seconds.value)
+    assert parts + result.step.exposed.value == pytest.approx(result.step.seconds.value)
     for stage in result.stages:
         assert sum(part.value for part in stage.parts) == pytest.approx(stage.total.value)
         assert stage.total.value <= stage.needed.value
@@ -161,7 +161,7 @@ def test_degree_one_everywhere_is_one_gpu_alone(model: str, micro_batches: int, 
     alone = asked(model, micro_batches=micro_batches, zero=zero)
     step = alone.step
     assert step.communication == ()
-    assert step.exposed_s == 0
+    assert step.exposed.value == 0
     assert step.bubble.value == pytest.approx(0, abs=1e-9)
     assert alone.alone.in_flight == (1,)
     assert step.seconds.value == pytest.approx(step.compute.value + step.optimizer.value)

@@ -1,16 +1,15 @@
-// <plan-form> looks after the planner's form: the address follows the state when a hand lets go, fields that are refused
-// are marked for those who hear the page, and the server learns whether there is room for wide figures.
-const NARROW = matchMedia("(width < 44rem)");
+// <plan-form> looks after the planner's form. It puts what the server says into the slots under the controls, keeps the
+// address in step when a hand lets go, and lets the server know whether there is room for wide figures.
+const NARROW = matchMedia("(width < 52rem)");
 
 class PlanForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector("form");
     this.addEventListener("change", () => this.remember());
-    document.addEventListener("htmx:afterSwap", () => this.mark());
-    document.addEventListener("htmx:oobAfterSwap", () => this.mark());
+    document.addEventListener("htmx:afterSwap", ({ target }) => target.id?.startsWith("plan-") && this.say());
     NARROW.addEventListener("change", () => this.room());
     this.room();
-    this.mark();
+    this.say();
   }
 
   remember() {
@@ -19,26 +18,49 @@ class PlanForm extends HTMLElement {
     history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}`);
   }
 
-  mark() {
-    for (const says of this.querySelectorAll(".says")) {
-      const refused = says.hasAttribute("data-refused");
-      for (const input of this.form.elements[says.id.slice("says-".length)] instanceof RadioNodeList
-        ? this.form.elements[says.id.slice("says-".length)]
-        : [this.form.elements[says.id.slice("says-".length)]]) {
-        if (!input) continue;
-        input.setAttribute("aria-describedby", says.id);
-        if (refused) input.setAttribute("aria-invalid", "true");
-        else input.removeAttribute("aria-invalid");
-      }
+  say() {
+    const data = document.getElementById("plan-says");
+    if (!data || data.textContent === this.said) return;
+    this.said = data.textContent;
+    const { state, fields } = JSON.parse(this.said);
+    for (const slot of this.querySelectorAll(".says")) {
+      const name = slot.id.slice("says-".length);
+      const { refusal = "", remark = "" } = fields[name] ?? {};
+      this.fill(slot, refusal, remark);
+      this.mark(name, slot.id, refusal !== "");
+    }
+    const words = document.getElementById("plan-state");
+    words.toggleAttribute("data-refused", state !== "");
+    if (words.textContent !== state) words.textContent = state;
+  }
+
+  fill(slot, refusal, remark) {
+    const text = refusal || remark;
+    slot.toggleAttribute("data-refused", refusal !== "");
+    if (slot.textContent === text) return;
+    slot.textContent = "";
+    if (!text) return;
+    const line = slot.appendChild(document.createElement("p"));
+    line.className = refusal ? "refusal" : "remark";
+    line.textContent = text;
+  }
+
+  mark(name, id, refused) {
+    const found = this.form.elements[name];
+    for (const input of found instanceof RadioNodeList ? found : [found]) {
+      if (!input) continue;
+      input.setAttribute("aria-describedby", id);
+      if (refused) input.setAttribute("aria-invalid", "true");
+      else input.removeAttribute("aria-invalid");
     }
   }
 
   room() {
-    const asked = document.cookie.includes("narrow=1");
-    if (asked === NARROW.matches) return;
+    if (document.cookie.includes("narrow=1") === NARROW.matches) return;
     document.cookie = `narrow=${NARROW.matches ? 1 : 0}; path=/; samesite=lax`;
-    addEventListener("load", () => this.form.dispatchEvent(new Event("input", { bubbles: true })), { once: true });
-    if (document.readyState === "complete") this.form.dispatchEvent(new Event("input", { bubbles: true }));
+    const ask = () => this.form.dispatchEvent(new Event("input", { bubbles: true }));
+    if (document.readyState === "complete") ask();
+    else addEventListener("load", ask, { once: true });
   }
 }
 

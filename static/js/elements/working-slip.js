@@ -1,14 +1,21 @@
-// <working-slip popover> shows how a number is computed: htmx fills it from the number's own link, this opens it, puts
-// the focus on its heading, and gives the focus back.
+// <working-slip popover> shows how a number is computed. Any link to a working opens here: htmx fetches it, this opens the
+// slip, puts the focus on its heading, and gives the focus back. Without the script the link is a page of its own.
+const LINKS = "a.value, a.part";
+
 class WorkingSlip extends HTMLElement {
   connectedCallback() {
     this.addEventListener("htmx:afterSwap", () => this.open());
     this.addEventListener("click", ({ target }) => target.closest("[data-close]") && this.hidePopover());
     this.addEventListener("toggle", ({ newState }) => newState === "closed" && this.giveBack());
-    document.addEventListener("click", ({ target }) => {
-      const link = target.closest?.("a.value, a.part");
-      if (link) this.opener = link.getAttribute("href");
-    });
+    document.addEventListener("click", (event) => this.follow(event));
+  }
+
+  follow(event) {
+    const link = event.target.closest?.(LINKS);
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    this.opener = link.getAttribute("href");
+    globalThis.htmx.ajax("GET", this.opener, { target: this, swap: "innerHTML" });
   }
 
   open() {
@@ -18,7 +25,7 @@ class WorkingSlip extends HTMLElement {
   }
 
   giveBack() {
-    const link = [...document.querySelectorAll("a.value, a.part")].find((a) => a.getAttribute("href") === this.opener);
+    const link = [...document.querySelectorAll(LINKS)].find((each) => each.getAttribute("href") === this.opener);
     link?.focus();
   }
 }

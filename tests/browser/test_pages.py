@@ -1,0 +1,98 @@
+"""What holds on every page: nothing is blocked, nothing leaves the house, everyone can read it, and it fits the screen."""
+
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+PAGES = {
+    "home": ("/", 200),
+    "plan": ("/plan", 200),
+    "plan refused": ("/plan?tp=6&zero=9&model=gpt-9", 200),
+    "docs": ("/docs", 200),
+    "working": ("/plan/working/step", 200),
+    "no such working": ("/plan/working/nonsense", 422),
+    "no such page": ("/nothing", 404),
+}
+RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}}
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds, a line for each element."""
+    found = Axe().run(page, options=RULES).response["violations"]
+    return [f"{rule['id']}: {node['html'][:160]} — {node['failureSummary'][:300]}" for rule in found for node in rule["nodes"]]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("path", "status"), PAGES.values(), ids=PAGES)
+def test_a_page_breaks_no_rule_of_its_own_and_asks_no_other_host(visit, path: str, status: int, scheme: str) -> None:
+    page = visit("/nothing" if path != "/nothing" else "/", color_scheme=scheme)
+    answer = page.goto(path)
+    page.wait_for_load_state("networkidle")
+    assert answer.status == status
+    assert "script-src 'self'" in answer.headers["content-security-policy"]
+    assert page.evaluate("getComputedStyle(document.querySelector('h1, h2')).fontFamily").startswith("Kalam")
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", [path for path, _ in PAGES.values()], ids=PAGES)
+def test_axe_finds_nothing(visit, path: str, scheme: str, size: dict[str, int]) -> None:
+    page = visit(path, color_scheme=scheme, reduced_motion="reduce", **size)
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_with_a_working_open(visit, scheme: str, size: dict[str, int]) -> None:
+    page = visit("/plan", color_scheme=scheme, reduced_motion="reduce", **size)
+    page.locator("#plan-board a.value").first.click()
+    expect(page.locator("#plan-working:popover-open h2")).to_be_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 1024, 1920, 3840])
+@pytest.mark.parametrize("path", ["/", "/plan", "/docs", "/plan/working/step"])
+def test_no_page_is_wider_than_its_window(visit, path: str, width: int) -> None:
+    page = visit(path, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width, page.evaluate(
+        """width => [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > width + 1)
+             .slice(0, 5).map((e) => e.tagName + "." + (e.getAttribute("class") ?? ""))""",
+        width,
+    )
+
+
+@pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
+def test_nothing_moves_by_itself_for_those_who_ask_for_less_motion(visit, path: str) -> None:
+    page = visit(path, reduced_motion="reduce")
+    assert page.evaluate("document.getAnimations().filter((a) => a.playState === 'running').length") == 0
+
+
+@pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
+def test_a_page_can_be_printed(visit, path: str, tmp_path: Path) -> None:
+    page = visit(path)
+    sheet = page.pdf(path=tmp_path / "page.pdf", format="A4", tagged=True)
+    assert sheet.startswith(b"%PDF") and len(sheet) > 10_000
+
+
+@pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
+def test_the_chart_library_is_not_loaded_with_a_page(visit, path: str) -> None:
+    page = visit("/nothing")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    assert any("board" in url for url in asked)
+    assert not [url for url in asked if "plotly" in url]
+
+
+def test_a_chosen_board_colour_stays_on_the_next_page(visit) -> None:
+    page = visit("/", color_scheme="light")
+    page.get_by_role("radio", name="dark").check(force=True)
+    page.goto("/plan")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.get_by_role("radio", name="dark").is_checked()

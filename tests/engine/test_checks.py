@@ -1,0 +1,118 @@
+"""Each red flag has a layout that raises it and one that does not, and the change it offers leads somewhere legal."""
+
+from typing import Any
+
+import pytest
+
+from engine.checks import RANK, RULES, Finding
+from engine.estimate import Estimate, estimate
+from engine.refusal import Refusal
+from engine.scenario import scenario_from
+
+MOE = {"model": "mixtral-8x7b", "gpus": 64}
+UNEVEN = {"layers": 36, "hidden": 4096, "heads": 32, "vocab": 32000}
+PRESSED = {"cluster": {"base": "hgx-h100", "oversubscription": 4}}
+
+# code, severity, a scenario that raises it, one that does not
+CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("out-of-memory", "error", {"pp": 1, "zero": 0}, {}),
+    ("little-headroom", "warning", {"zero": 0, "schedule": "interleaved", "vp": 2}, {}),
+    ("tp-leaves-node", "error", {"tp": 16}, {"tp": 8}),
+    ("tp-in-node", "good", {"tp": 8}, {"tp": 1, "pp": 4, "gpus": 32}),
+    ("kv-heads-copied", "warning", {"tp": 16}, {"tp": 8}),
+    ("large-bubble", "warning", {}, {"schedule": "interleaved", "vp": 2}),
+    ("too-few-micro-batches", "warning", {"pp": 8, "micro_batches": 4}, {"pp": 8, "micro_batches": 8}),
+    ("does-not-divide", "warning", {"model": UNEVEN, "gpus": 64, "pp": 8}, {"model": UNEVEN, "gpus": 64, "pp": 4}),
+    ("dp-crosses-spine", "advice", {"rank_order": "tp-cp-ep-pp-dp"}, {}),
+    ("dp-crosses-spine", "warning", {"rank_order": "tp-cp-ep-pp-dp", **PRESSED}, PRESSED),
+    ("fsdp-network-bound", "warning", {"gpus": 256, "tp": 1, "pp": 1, "zero": 3, "sequence_tokens": 512, "micro_batches": 1},
+     {"gpus": 256, "tp": 8, "pp": 1, "zero": 3, "micro_batch": 8, "micro_batches": 1}),
+    ("simpler-layout-fits", "advice", {"model": "llama-3-8b", "gpus": 32}, {"gpus": 1024}),
+    ("experts-imbalanced", "advice", {**MOE, "tp": 1, "pp": 1, "ep": 8}, {**MOE, "tp": 1, "pp": 1, "ep": 1}),
+    ("mfu-implausible", "warning", {"training": {"mfu": 0.8}}, {"training": {"mfu": 0.4}}),
+    ("no-restart-plan", "warning", {"gpus": 131_072}, {}),
+]  # fmt: skip
+NAMES = [f"{code}-{severity}" for code, severity, _, _ in CASES]
+
+
+def codes(result: Estimate) -> dict[str, str]:
+    return {finding.code: finding.severity for finding in result.findings}
+
+
+@pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
+def test_a_red_flag_is_raised_where_it_is_due_and_nowhere_else(ask: Any, code: str, severity: str, raises: Any, silent: Any) -> None:
+    assert codes(ask(**raises)).get(code) == severity
+    assert codes(ask(**silent)).get(code) != severity
+
+
+def test_every_rule_has_a_case() -> None:
+    rules = {name for rule in RULES for name in rule.__code__.co_consts if isinstance(name, str) and name.count("-") and " " not in name}
+    assert rules == {code for code, *_ in CASES}
+
+
+@pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
+def test_findings_are_sorted_and_their_changes_are_legal(ask: Any, code: str, severity: str, raises: Any, silent: Any) -> None:
+    result = ask(**raises)
+    ranks = [RANK[finding.severity] for finding in result.findings]
+    assert ranks == sorted(ranks)
+    for finding in result.findings:
+        assert finding.title
+        assert len(finding.title.split()) <= 7
+        assert finding.why.endswith(".")
+        assert finding.try_this.endswith(".")
+        if finding.change:
+            taken(result, finding)
+
+
+def taken(result: Estimate, finding: Finding) -> Estimate:
+    """The scenario with a finding's change made, as the planner makes it: dp takes what is left, the global batch stays."""
+    scenario = result.scenario
+    layout = {**scenario.layout.model_dump(), **finding.change}
+    layout["dp"] = scenario.gpus // (layout["tp"] * layout["cp"] * layout["pp"])
+    layout["micro_batches"] = max(1, scenario.layout.global_batch // (layout["dp"] * layout["micro_batch"]))
+    document = {"model": scenario.model.model_dump(), "cluster": "hgx-h100", "gpus": scenario.gpus, "layout": layout,
+                "sequence_tokens": scenario.sequence_tokens, "precision": scenario.precision}  # fmt: skip
+    return estimate(scenario_from(document))
+
+
+@pytest.mark.parametrize(
+    ("code", "scenario"),
+    [
+        ("tp-leaves-node", {"tp": 16}),
+        ("kv-heads-copied", {"tp": 16}),
+        ("large-bubble", {}),
+        ("does-not-divide", {"model": UNEVEN, "gpus": 64, "pp": 8}),
+        ("simpler-layout-fits", {"model": "llama-3-8b", "gpus": 32}),
+    ],
+)
+def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scenario: dict[str, Any]) -> None:
+    before = ask(**scenario)
+    finding = next(finding for finding in before.findings if finding.code == code)
+    assert finding.change
+    assert code not in codes(taken(before, finding))
+
+
+@pytest.mark.parametrize("schedule", ["1f1b", "zb-h1", "gpipe"])
+@pytest.mark.parametrize("micro_batches", [4, 8, 16])
+def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, micro_batches: int) -> None:
+    """ZB-H1 with few micro-batches wastes more than a tenth, yet two chunks a stage may waste more still."""
+    result = ask(schedule=schedule, micro_batches=micro_batches)
+    for finding in result.findings:
+        if finding.code == "large-bubble" and finding.change:
+            assert taken(result, finding).alone.bubble_of_total < result.alone.bubble_of_total
+
+
+@pytest.mark.parametrize(
+    ("code", "layout"),
+    [
+        ("degrees-do-not-multiply", {"tp": 8, "pp": 4, "dp": 31}),
+        ("does-not-divide", {"tp": 6}),
+        ("interleave-illegal", {"vp": 2}),
+        ("interleave-illegal", {"schedule": "interleaved", "vp": 3}),
+        ("too-few-micro-batches", {"schedule": "dualpipe", "micro_batches": 4}),
+    ],
+)
+def test_refusals_carry_the_same_codes(ask: Any, code: str, layout: dict[str, Any]) -> None:
+    with pytest.raises(Refusal) as refused:
+        ask(**layout)
+    assert refused.value.code == code

@@ -1,0 +1,251 @@
+"""The rules of the house: who may import whom, how long a file may be, and that every number has a source."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from engine.calibration import factors
+
+ROOT = Path(__file__).parent.parent
+ENGINE_MAY_IMPORT = {"engine", "numpy", "pydantic", "pydantic_core", "yaml"}
+BOARD_MAY_NOT_IMPORT = {"fastapi", "starlette", "time", "datetime", "os", "socket", "urllib", "sqlite3", "subprocess"}
+LONGEST_FILE, LONGEST_FUNCTION, LONGEST_ELEMENT = 300, 60, 150
+VAGUE = {"service", "services", "repository", "manager", "helper", "helpers", "common", "utils", "util"}
+OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.map")
+
+# Floors of the engine from the ground up. Modules that are not named stand wherever no ring forms.
+FLOORS = [
+    {"units", "refusal"},
+    {"domain"},
+    {"formula"},
+    {"hardware", "model", "document", "calibration"},
+    {"layout", "parameters"},
+    {"topology", "flops", "kernels", "activations", "collectives"},
+    {"memory", "schedules", "simulator", "timeline", "stages"},
+    {"communication", "stage_memory"},
+    {"step"},
+    {"training", "goodput", "finetune"},
+    {"scenario"},
+    {"checks", "diagnose"},
+    {"estimate"},
+    {"search", "export", "answer"},
+]
+FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
+
+
+def files(*suffixes: str) -> list[Path]:
+    """The project's own files: tracked, or not ignored."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = [ROOT / line for line in listed.stdout.splitlines()]
+    return [path for path in paths if path.suffix in suffixes and path.exists()]
+
+
+def sources(folder: str) -> list[Path]:
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def only_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+
+
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those that only a type checker reads."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not only_for_types(child):
+            yield from walk(child)
+
+
+def imports(path: Path) -> set[str]:
+    """Modules a file imports, in full."""
+    found: set[str] = set()
+    for node in walk(tree(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            siblings = {name for name in names if (ROOT / name.replace(".", "/")).with_suffix(".py").exists()}
+            found |= names | ({node.module or ""} if names - siblings else set())
+    return found
+
+
+def known(path: Path, modules: set[str]) -> set[str]:
+    return (imports(path) & modules) - {module_of(path)}
+
+
+def ids(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+ENGINE, APP = sources("engine"), sources("app")
+each_engine_file = pytest.mark.parametrize("path", ENGINE, ids=ids(ENGINE))
+each_app_file = pytest.mark.parametrize("path", APP, ids=ids(APP))
+
+
+@each_engine_file
+def test_the_engine_imports_the_standard_library_numpy_pydantic_and_yaml(path: Path) -> None:
+    roots = {name.partition(".")[0] for name in imports(path)}
+    assert roots - sys.stdlib_module_names <= ENGINE_MAY_IMPORT
+
+
+def test_no_ring_of_imports() -> None:
+    for folder in (ENGINE, APP):
+        modules = {module_of(path) for path in folder}
+        graph = {module_of(path): known(path, modules) for path in folder}
+        assert ring_in(graph) == []
+
+
+def ring_in(graph: dict[str, set[str]]) -> list[str]:
+    """A ring of modules, or nothing. A package counts as what its __init__ imports."""
+    done: set[str] = set()
+
+    def visit(name: str, path: list[str]) -> list[str]:
+        if name in path:
+            return [*path[path.index(name) :], name]
+        if name in done:
+            return []
+        for other in sorted(graph[name]):
+            if found := visit(other, [*path, name]):
+                return found
+        done.add(name)
+        return []
+
+    return next((found for name in sorted(graph) if (found := visit(name, []))), [])
+
+
+def test_a_ring_would_be_found() -> None:
+    assert ring_in({"a": {"b"}, "b": {"c"}, "c": {"a"}}) == ["a", "b", "c", "a"]
+    assert ring_in({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+
+
+@each_engine_file
+def test_no_import_goes_up_a_floor(path: Path) -> None:
+    name = module_of(path).split(".")[1] if path.name != "__init__.py" or path.parent.name != "engine" else ""
+    if name not in FLOOR:
+        return
+    below = {module.split(".")[1] for module in imports(path) if module.startswith("engine.")} & FLOOR.keys()
+    assert {other for other in below if FLOOR[other] > FLOOR[name]} == set()
+
+
+@pytest.mark.parametrize("path", ENGINE + APP, ids=ids(ENGINE + APP))
+def test_no_file_and_no_function_is_too_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST_FILE
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            described = node.body[0].end_lineno if ast.get_docstring(node) and len(node.body) > 1 else node.lineno
+            assert (node.end_lineno or 0) - (described or 0) <= LONGEST_FUNCTION, node.name
+
+
+def test_no_script_and_no_style_sheet_is_too_long() -> None:
+    for path in files(".js", ".css"):
+        limit = LONGEST_ELEMENT if path.parent.name == "elements" else LONGEST_FILE
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= limit, path.name
+
+
+@pytest.mark.parametrize("path", ENGINE + APP, ids=ids(ENGINE + APP))
+def test_a_module_says_what_it_is_and_has_a_name_that_does(path: Path) -> None:
+    assert path.stem not in VAGUE
+    if path.read_text(encoding="utf-8").strip():
+        assert ast.get_docstring(tree(path))
+
+
+@each_app_file
+def test_pages_do_not_import_each_other_and_nothing_imports_main(path: Path) -> None:
+    found = imports(path)
+    assert "app.main" not in found
+    if path.parent == ROOT / "app" / "pages":
+        assert {name for name in found if name.startswith("app.pages.")} == set()
+
+
+@each_app_file
+def test_only_demo_workers_and_strategies_import_torch(path: Path) -> None:
+    inside = path.relative_to(ROOT).parts
+    allowed = inside[:2] == ("app", "demo") and (path.stem == "worker" or "strategies" in inside)
+    assert allowed or "torch" not in {name.partition(".")[0] for name in imports(path)}
+
+
+def test_figures_know_no_request_clock_or_file() -> None:
+    for path in [*sources("app/board"), *(ROOT / "app").glob("charts.py")]:
+        roots = {name.partition(".")[0] for name in imports(path)}
+        assert roots & BOARD_MAY_NOT_IMPORT == set(), path.name
+        assert {name for name in imports(path) if name.startswith("app.") and not name.startswith(("app.board", "app.charts"))} == set()
+
+
+def test_nothing_that_others_wrote_is_kept_here() -> None:
+    ours = [path for path in files(".woff", ".woff2", ".ttf", ".otf", ".js", ".css", ".map") if any(path.match(p) for p in OF_OTHERS)]
+    assert ours == []
+
+
+def test_no_important_and_no_inline_style() -> None:
+    for path in files(".css"):
+        assert "!important" not in path.read_text(encoding="utf-8"), path.name
+    for path in files(".html"):
+        assert ' style="' not in path.read_text(encoding="utf-8"), path.name
+
+
+def numbers_in(part: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Each number of a catalogue with the entry it stands in."""
+    if isinstance(part, dict):
+        for name, inner in part.items():
+            if isinstance(inner, int | float) and not isinstance(inner, bool):
+                yield f"{path}.{name}", part
+            yield from numbers_in(inner, f"{path}.{name}")
+    elif isinstance(part, list):
+        for index, inner in enumerate(part):
+            yield from numbers_in(inner, f"{path}[{index}]")
+
+
+SIDES = {"kernel_scale"}  # a ratio whose note says what it stands for
+
+
+@pytest.mark.parametrize("name", ["hardware.yaml", "calibration.yaml", "models.yaml"])
+def test_every_number_of_a_catalogue_has_a_source(name: str) -> None:
+    catalogue = yaml.safe_load((ROOT / "engine" / "catalog" / name).read_text(encoding="utf-8"))
+    found = dict(numbers_in(catalogue))
+    assert len(found) > 40 or name == "calibration.yaml"
+    without = [path for path, entry in found.items() if len(str(entry.get("source", ""))) < 8 and path.rpartition(".")[2] not in SIDES]
+    assert without == []
+
+
+def test_every_table_of_measurements_says_where_it_comes_from() -> None:
+    for path in (ROOT / "engine" / "catalog" / "kernels").glob("*.csv"):
+        assert path.read_text(encoding="utf-8").startswith("#"), path.name
+
+
+def texts_in(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from texts_in(inner)
+
+
+@pytest.mark.parametrize("name", ["hardware.yaml", "calibration.yaml", "models.yaml"])
+def test_no_number_of_a_catalogue_is_read_as_text(name: str) -> None:
+    """YAML reads 1.5e9 as text, and 1.5e+9 as a number."""
+    catalogue = yaml.safe_load((ROOT / "engine" / "catalog" / name).read_text(encoding="utf-8"))
+    assert [text for text in texts_in(catalogue) if text[:1].isdigit() and text.replace("e", "").replace(".", "").isdigit()] == []
+
+
+def test_every_factor_lies_in_the_range_it_was_seen_in() -> None:
+    for factor in factors().values():
+        assert factor.low <= factor.value <= factor.high, factor.name
+        assert len(factor.source) > 8
