@@ -3,12 +3,10 @@
 A colour is written "--tp", the custom property of tokens.css, so that one chart serves both boards.
 """
 
-from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from app.board.drawable import drawable
 from engine.estimate import Estimate, estimate
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
@@ -29,16 +27,23 @@ def memory_over_step(shown: Estimate) -> Chart:
     Of more than eight stages, eight are drawn, the first and the last among them. Each held micro-batch weighs the same,
     so that the peak is the one of the stage's memory; where backward is split, what waits for W counts until I ends.
     """
-    timeline, whole = drawable(shown.step)
+    timeline, whole = shown.step.timeline, shown.scenario.layout.micro_batches
     count = len(shown.stages)
-    chosen = sorted({round(at * (count - 1) / max(1, min(count, MOST_LINES) - 1)) for at in range(min(count, MOST_LINES))})
+    chosen = sorted(
+        {round(at * (count - 1) / max(1, min(count, MOST_LINES) - 1)) for at in range(min(count, MOST_LINES))}
+    )
     traces = [_stage_line(timeline, shown.stages[stage], at) for at, stage in enumerate(chosen)]
     axis = "time in the step (s)"
-    if len({interval.micro_batch for interval in timeline.intervals}) < whole:
+    if shown.step.shown_micro_batches < whole:
         axis = f"time in a shorter step like it (s): the middle of the {count_text(whole)} micro-batches repeats"
     end, capacity = timeline.makespan, shown.capacity_bytes
-    traces.append(_line([0, end], [capacity / GIB] * 2, f"one GPU: {bytes_text(capacity, True)}", "--bad", "solid", "skip"))
-    return {"data": traces, "layout": _layout({"title": {"text": axis}, "range": [0, end]}, _bytes_axis("")) | {"showlegend": True}}
+    traces.append(
+        _line([0, end], [capacity / GIB] * 2, f"one GPU: {bytes_text(capacity, True)}", "--bad", "solid", "skip")
+    )
+    return {
+        "data": traces,
+        "layout": _layout({"title": {"text": axis}, "range": [0, end]}, _bytes_axis("")) | {"showlegend": True},
+    }
 
 
 def _stage_line(timeline: Timeline, stage: StageMemory, at: int) -> Chart:
@@ -81,55 +86,41 @@ class Turn:
     why_not: str = ""
 
 
-def turned(document: dict[str, Any], field: str, values: Sequence[Any]) -> list[Turn]:
-    """The estimates of a scenario with one field changed.
+def turn(value: float, document: Callable[[], dict[str, Any]]) -> Turn:
+    """What a plan gives with its knob at this value.
 
-    field    dotted, as in a Refusal: "layout.tp"
+    document   makes the scenario as JSON; may refuse, as the engine may
     """
-    return [_turn(_with(document, field, value), value) for value in values]
-
-
-def _with(document: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
-    changed = deepcopy(document)
-    *path, last = field.split(".")
-    at = changed
-    for name in path:
-        at = at.setdefault(name, {})
-    at[last] = value
-    return changed
-
-
-def _turn(document: dict[str, Any], value: Any) -> Turn:
     try:
-        found = estimate(scenario_from(document))
+        found = estimate(scenario_from(document()))
     except Refusal as refusal:
         return Turn(value, why_not=refusal.advice)
     return Turn(value, found.mfu.causal.value, found.step.seconds.value, found.fullest.needed.value)
 
 
-def knob_curves(document: dict[str, Any], field: str, values: Sequence[Any], current: Any) -> Chart:
+def knob_curves(name: str, turns: Sequence[Turn], current: float, capacity_bytes: float) -> Chart:
     """One knob turned through its range: MFU, step time and the memory of the fullest stage, one above the other.
 
-    document   a scenario as JSON
-    field      the knob, dotted
-    values     its positions, ascending
-    current    where it stands
+    name             of the knob, as the page calls it
+    turns            at its positions, ascending
+    current          where it stands
+    capacity_bytes   memory of the GPU, drawn as a line   [bytes]
 
     A position without meaning is a gap; a cross on the axis says why.
     """
-    turns = turned(document, field, values)
     rows = (
         ("MFU (causal)", [turn.mfu and 100 * turn.mfu for turn in turns], [_or_none(share_text, turn.mfu) for turn in turns], "%"),
         ("step", [turn.step_s for turn in turns], [_or_none(seconds_text, turn.step_s) for turn in turns], "s"),
         ("memory needed", [turn.peak_bytes and turn.peak_bytes / GIB for turn in turns],
          [_or_none(lambda held: bytes_text(held, True), turn.peak_bytes) for turn in turns], "GiB"),
     )  # fmt: skip
-    name = field.rpartition(".")[2]
-    traces, layout = [], _layout(_knob_axis(name, values), {})
+    traces, layout = [], _layout(_knob_axis(name, [turn.value for turn in turns]), {})
     layout["annotations"] = []
     for at, (title, numbers, texts, unit) in enumerate(rows):
         axis = "" if at == 0 else str(at + 1)
-        hover = [f"{name} = {turn.value}<br>{title} {text}" if text else "" for turn, text in zip(turns, texts, strict=True)]
+        hover = [
+            f"{name} = {turn.value}<br>{title} {text}" if text else "" for turn, text in zip(turns, texts, strict=True)
+        ]
         line = _line([turn.value for turn in turns], numbers, title, LINES[at][0], "solid", hover)
         traces.append(line | {"yaxis": f"y{axis}", "mode": "lines+markers", "connectgaps": False})
         layout[f"yaxis{axis}"] = _axis() | {"domain": _domain(at), "rangemode": "tozero", "nticks": 5}
@@ -137,7 +128,7 @@ def knob_curves(document: dict[str, Any], field: str, values: Sequence[Any], cur
     illegal = [turn for turn in turns if turn.why_not]
     if illegal:
         traces.append(_illegal(name, illegal))
-    layout["shapes"] = [_marker(current)]
+    layout["shapes"] = [_marker(current), _capacity(capacity_bytes)]
     layout["xaxis"]["anchor"], layout["margin"]["t"] = "y3", 30
     return {"data": traces, "layout": layout}
 
@@ -147,7 +138,16 @@ def _or_none(text: Any, value: float | None) -> str | None:
 
 
 def _row_title(words: str, top: float) -> Chart:
-    return {"text": words, "showarrow": False, "xref": "paper", "yref": "paper", "x": 0, "y": top, "xanchor": "left", "yanchor": "bottom"}
+    return {
+        "text": words,
+        "showarrow": False,
+        "xref": "paper",
+        "yref": "paper",
+        "x": 0,
+        "y": top,
+        "xanchor": "left",
+        "yanchor": "bottom",
+    }
 
 
 def _domain(row: int) -> list[float]:
@@ -169,6 +169,13 @@ def _marker(current: Any) -> Chart:
             "line": {"color": "--remark", "width": 2, "dash": "dot"}}  # fmt: skip
 
 
+def _capacity(capacity_bytes: float) -> Chart:
+    """The memory of the GPU across the lowest row."""
+    held = capacity_bytes / GIB
+    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y3", "y0": held, "y1": held,
+            "line": {"color": "--bad", "width": 2}}  # fmt: skip
+
+
 def _knob_axis(name: str, values: Sequence[Any]) -> Chart:
     """Linear, or logarithmic where the positions double."""
     doubling = len(values) > 2 and min(values) > 0 and values[-1] / values[0] >= 4 * len(values)
@@ -178,7 +185,14 @@ def _knob_axis(name: str, values: Sequence[Any]) -> Chart:
 
 def _line(x: Sequence[float], y: Sequence[Any], name: str, colour: str, dash: str, hover: list[str] | str) -> Chart:
     told = {"hoverinfo": hover} if isinstance(hover, str) else {"text": hover, "hoverinfo": "text"}
-    return {"type": "scatter", "mode": "lines", "name": name, "x": list(x), "y": list(y), "line": {"color": colour, "dash": dash, "width": 2.5}} | told
+    return {
+        "type": "scatter",
+        "mode": "lines",
+        "name": name,
+        "x": list(x),
+        "y": list(y),
+        "line": {"color": colour, "dash": dash, "width": 2.5},
+    } | told
 
 
 def _axis() -> Chart:

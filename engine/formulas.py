@@ -10,7 +10,7 @@ from engine.refusal import Refusal
 
 HOLDERS = (
     "memory", "training", "flops", "pipeline", "in_flight", "collectives", "goodput", "finetune", "parameters",
-    "activations", "buffers", "communication", "step", "simulated",
+    "activations", "buffers", "napkin", "communication", "step_parts", "simulated",
 )  # fmt: skip
 
 

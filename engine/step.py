@@ -24,7 +24,7 @@ from engine.step_parts import (
 from engine.timeline import Timeline
 from engine.topology import Placement
 
-MOST_DRAWN_OPS = 12_000  # operations that one still wants to draw
+MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
 
 
 @dataclass(frozen=True)
@@ -66,22 +66,20 @@ class Step:
         )
 
     @cached_property
-    def timeline_micro_batches(self) -> int:
-        """Micro-batches that `timeline` has: all, or where that is too long to draw, enough to see its middle repeat."""
+    def shown_micro_batches(self) -> int:
+        """Micro-batches of `timeline`: all, or where that is too much to draw, enough to see its middle repeat."""
         layout, schedule = self.layout, schedule_named(self.layout.schedule)
         placement = schedule.placement(layout.pp, layout.vp)
-        each = 3 * layout.pp * len(placement.places[0])
-        if each * layout.micro_batches <= MOST_DRAWN_OPS:
-            return layout.micro_batches
-        period = layout.pp * placement.pipes
-        few = max(4, MOST_DRAWN_OPS // each // period) * period
-        return min(layout.micro_batches, few + layout.micro_batches % period)
+        each = (3 if schedule.splits_backward else 2) * layout.pp * len(placement.places[0])
+        period = layout.pp * placement.pipes  # orders repeat at least as often: see engine.steady
+        few = max(6, MOST_DRAWN_OPS // each // period) * period + layout.micro_batches % period
+        return layout.micro_batches if each * layout.micro_batches <= MOST_DRAWN_OPS else min(few, layout.micro_batches)
 
     @cached_property
     def timeline(self) -> Timeline:
-        """Every operation of the step, or of a shorter one of `timeline_micro_batches`."""
+        """Every operation of the step, or of a shorter one like it with `shown_micro_batches`."""
         schedule, layout = schedule_named(self.layout.schedule), self.layout
-        ops = schedule.ops(layout.pp, self.timeline_micro_batches, layout.vp)
+        ops = schedule.ops(layout.pp, self.shown_micro_batches, layout.vp)
         return simulate(ops, schedule.placement(layout.pp, layout.vp), self.durations, self.send_s, self.overlapped)
 
     @property

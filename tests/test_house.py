@@ -42,7 +42,9 @@ FLOOR = {name: number for number, names in enumerate(FLOORS) for name in names}
 
 def files(*suffixes: str) -> list[Path]:
     """The project's own files: tracked, or not ignored."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     paths = [ROOT / line for line in listed.stdout.splitlines()]
     return [path for path in paths if path.suffix in suffixes and path.exists()]
 
@@ -186,11 +188,19 @@ def test_figures_know_no_request_clock_or_file() -> None:
     for path in [*sources("app/board"), *(ROOT / "app").glob("charts.py")]:
         roots = {name.partition(".")[0] for name in imports(path)}
         assert roots & BOARD_MAY_NOT_IMPORT == set(), path.name
-        assert {name for name in imports(path) if name.startswith("app.") and not name.startswith(("app.board", "app.charts"))} == set()
+        assert {
+            name
+            for name in imports(path)
+            if name.startswith("app.") and not name.startswith(("app.board", "app.charts"))
+        } == set()
 
 
 def test_nothing_that_others_wrote_is_kept_here() -> None:
-    ours = [path for path in files(".woff", ".woff2", ".ttf", ".otf", ".js", ".css", ".map") if any(path.match(p) for p in OF_OTHERS)]
+    ours = [
+        path
+        for path in files(".woff", ".woff2", ".ttf", ".otf", ".js", ".css", ".map")
+        if any(path.match(p) for p in OF_OTHERS)
+    ]
     assert ours == []
 
 
@@ -221,7 +231,11 @@ def test_every_number_of_a_catalogue_has_a_source(name: str) -> None:
     catalogue = yaml.safe_load((ROOT / "engine" / "catalog" / name).read_text(encoding="utf-8"))
     found = dict(numbers_in(catalogue))
     assert len(found) > 40 or name == "calibration.yaml"
-    without = [path for path, entry in found.items() if len(str(entry.get("source", ""))) < 8 and path.rpartition(".")[2] not in SIDES]
+    without = [
+        path
+        for path, entry in found.items()
+        if len(str(entry.get("source", ""))) < 8 and path.rpartition(".")[2] not in SIDES
+    ]
     assert without == []
 
 
@@ -242,7 +256,9 @@ def texts_in(part: Any) -> Iterator[str]:
 def test_no_number_of_a_catalogue_is_read_as_text(name: str) -> None:
     """YAML reads 1.5e9 as text, and 1.5e+9 as a number."""
     catalogue = yaml.safe_load((ROOT / "engine" / "catalog" / name).read_text(encoding="utf-8"))
-    assert [text for text in texts_in(catalogue) if text[:1].isdigit() and text.replace("e", "").replace(".", "").isdigit()] == []
+    assert [
+        text for text in texts_in(catalogue) if text[:1].isdigit() and text.replace("e", "").replace(".", "").isdigit()
+    ] == []
 
 
 def test_every_factor_lies_in_the_range_it_was_seen_in() -> None:

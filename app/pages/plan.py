@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from app.board.memory_bars import memory_bars
 from app.board.pipeline_timeline import pipeline_timeline
 from app.board.svg import Figure
 from app.board.waterfall import waterfall
+from app.plan_charts import KNOBS, knob_panel, memory_panel
 from app.plan_says import memory_remark, pipeline_remark, remarks
 from app.plan_terms import term_at, terms_of
 from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of
@@ -76,6 +77,10 @@ class Plan:
         return GROUPS
 
     @property
+    def knobs_options(self) -> list[tuple[str, str]]:
+        return [(knob.name, knob.label) for knob in KNOBS]
+
+    @property
     def presets(self) -> Mapping[str, str]:
         return {name: query_of(state_of(state)) for name, state in PRESETS.items()}
 
@@ -115,15 +120,31 @@ def board(request: Request) -> HTMLResponse:
 @router.get("/working/{path}")
 def working(request: Request, path: str) -> HTMLResponse:
     """How one number is computed: symbols, this case's values, source, and the usual mistakes."""
-    state = state_of(request.query_params)
+    state = _state(request)
     term = term_at(estimate(scenario_from(document_of(state))), path)
     template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
     return page(request, template, term=term, query=query_of(state))
 
 
+@router.get("/chart/{name}")
+def chart(request: Request, name: Literal["memory", "knob"], knob: str = "pp") -> Response:
+    """A chart to explore; a state without meaning leaves the one that is there."""
+    state = _state(request)
+    try:
+        found = estimate(scenario_from(document_of(state)))
+    except Refusal:
+        return Response(status_code=204)
+    panel = memory_panel(found) if name == "memory" else knob_panel(state, knob, found.capacity_bytes)
+    return part(request, "plan/_chart.html", panel=panel)
+
+
+def _state(request: Request) -> dict[str, str]:
+    return state_of(request.query_params)
+
+
 def plan_of(request: Request) -> Plan:
     """The planner's view model for a request: its query, and whether the browser asked for narrow figures."""
-    state = state_of(request.query_params)
+    state = _state(request)
     try:
         found = estimate(scenario_from(document_of(state)))
     except Refusal as refusal:

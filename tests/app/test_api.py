@@ -1,6 +1,8 @@
 """The API: the contract's documents, the command line's sentences, and its page."""
 
+import importlib
 import json
+import pkgutil
 import sys
 from io import BytesIO, TextIOWrapper
 from urllib.parse import urlencode
@@ -8,9 +10,12 @@ from urllib.parse import urlencode
 import anyio
 import pytest
 
+import engine
 from app import cli
 from app.contract import FormulaDocument, FormulaEntry, ScheduleDocument
 from app.limits import BODY_BYTES
+from engine.formula import FORMULAS
+from engine.formulas import HOLDERS
 from engine.schedules import SCHEDULES
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
@@ -144,6 +149,13 @@ def test_all_formulas_are_listed_once_and_in_order(client):
     names = [FormulaEntry.model_validate(one, strict=True).name for one in listed]
     assert names == sorted(set(names)) and {"state_bytes", "young_interval_s", "lora_parameters"} <= set(names)
     assert all(parameter["meaning"] and parameter["unit"] for one in listed for parameter in one["parameters"])
+
+
+def test_no_module_with_formulas_is_left_out():
+    for module in pkgutil.walk_packages(engine.__path__, "engine."):
+        importlib.import_module(module.name)
+    holders = {made.function.__module__ for made in FORMULAS.values() if made.function.__module__.startswith("engine.")}
+    assert holders == {f"engine.{name}" for name in HOLDERS}
 
 
 def test_an_unknown_address_below_api_is_404_in_json(client):

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
-from app.charts import knob_curves, memory_over_step, thinned, turned
+from app.charts import knob_curves, memory_over_step, thinned, turn
 from engine.units import GIB
 from tests.board.figures import CASES, case
 
@@ -39,28 +39,39 @@ def test_a_chart_is_small_enough_to_send_while_a_slider_moves(name):
     assert len(orjson.dumps(memory_over_step(case(name)))) < 200_000
 
 
+def turned(name: str, values: list[int]) -> list:
+    return [turn(value, lambda value=value: {**CARD, "layout": {name: value}}) for value in values]
+
+
+def tensor_chart(values: list[int], current: int) -> dict[str, Any]:
+    return knob_curves("tp", turned("tp", values), current, case("card").capacity_bytes)
+
+
 def test_a_turned_knob_gives_what_a_scenario_with_that_value_gives():
-    turns = turned(CARD, "layout.micro_batches", [8, 16])
+    turns = turned("micro_batches", [8, 16])
     assert turns[1].mfu == case("card").mfu.causal.value
     assert turns[1].step_s == case("card").step.seconds.value
     assert turns[0].mfu < turns[1].mfu
-    assert "layout" not in CARD
 
 
 def test_a_value_without_meaning_is_a_gap_that_says_why():
-    chart = knob_curves(CARD, "layout.tp", [2, 3, 4, 8], 8)
+    chart = tensor_chart([2, 3, 4, 8], 8)
     assert all(line["y"][1] is None for line in chart["data"][:3])
     crosses = chart["data"][3]
     assert crosses["x"] == [3] and "tp = 3" in crosses["text"][0] and "64" in crosses["text"][0]
 
 
 def test_where_the_knob_stands_is_marked():
-    assert knob_curves(CARD, "layout.tp", [4, 8], 8)["layout"]["shapes"][0]["x0"] == 8
+    assert tensor_chart([4, 8], 8)["layout"]["shapes"][0]["x0"] == 8
+
+
+def test_the_memory_of_the_gpu_is_a_line():
+    assert tensor_chart([4, 8], 8)["layout"]["shapes"][1]["y0"] == case("card").capacity_bytes / GIB
 
 
 def test_colours_are_names_of_tokens():
     known = set(re.findall(r"(--[\w-]+):", TOKENS.read_text(encoding="utf-8")))
-    for chart in (memory_over_step(case("card")), knob_curves(CARD, "layout.tp", [2, 3, 4], 4)):
+    for chart in (memory_over_step(case("card")), tensor_chart([2, 3, 4], 4)):
         named = {text for text in strings(chart) if text.startswith("--")}
         assert named and named <= known
         assert not [text for text in strings(chart) if re.match(r"#|rgb", text)]

@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from app.board.drawable import drawable
 from app.board.pipeline_timeline import pipeline_timeline
 from engine.estimate import estimate
 from engine.scenario import scenario_from
@@ -74,7 +73,7 @@ def test_chunks_are_told_apart_by_shade():
 def test_a_step_too_long_to_draw_says_what_is_left_out():
     found = estimate(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024,
                                     "layout": {"micro_batches": 4096}}))  # fmt: skip
-    timeline, micro_batches = drawable(found.step)
+    timeline, micro_batches = found.step.timeline, found.scenario.layout.micro_batches
     assert len(timeline.intervals) < 2 * 4 * 4096
     figure = pipeline_timeline(timeline, micro_batches=micro_batches)
     assert any("of 4,096 micro-batches drawn: the middle repeats" in words.text for words in words_of(figure))
@@ -83,7 +82,7 @@ def test_a_step_too_long_to_draw_says_what_is_left_out():
 
 
 def test_a_step_that_is_drawn_whole_claims_no_break():
-    timeline, micro_batches = drawable(case("card").step)
+    timeline, micro_batches = case("card").step.timeline, case("card").scenario.layout.micro_batches
     assert timeline == case("card").step.timeline
     assert not any("drawn" in words.text for words in words_of(pipeline_timeline(timeline, micro_batches=micro_batches)))
 

@@ -32,7 +32,10 @@ def test_without_the_softmax_statistics_it_is_33_5_sbh() -> None:
 
 
 @given(
-    tokens=st.sampled_from([2048, 8192, 131072]), b=st.integers(1, 8), t=st.sampled_from([1, 2, 4, 8]), c=st.sampled_from([1, 2, 4])
+    tokens=st.sampled_from([2048, 8192, 131072]),
+    b=st.integers(1, 8),
+    t=st.sampled_from([1, 2, 4, 8]),
+    c=st.sampled_from([1, 2, 4]),
 )
 def test_the_parts_add_up_to_the_closed_form(tokens: int, b: int, t: int, c: int) -> None:
     closed = activation_layer_bytes(tokens, b, 8192, 64, 8, 28672, t, c)

@@ -40,18 +40,27 @@ def codes(result: Estimate) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
-def test_a_red_flag_is_raised_where_it_is_due_and_nowhere_else(ask: Any, code: str, severity: str, raises: Any, silent: Any) -> None:
+def test_a_red_flag_is_raised_where_it_is_due_and_nowhere_else(
+    ask: Any, code: str, severity: str, raises: Any, silent: Any
+) -> None:
     assert codes(ask(**raises)).get(code) == severity
     assert codes(ask(**silent)).get(code) != severity
 
 
 def test_every_rule_has_a_case() -> None:
-    rules = {name for rule in RULES for name in rule.__code__.co_consts if isinstance(name, str) and name.count("-") and " " not in name}
+    rules = {
+        name
+        for rule in RULES
+        for name in rule.__code__.co_consts
+        if isinstance(name, str) and name.count("-") and " " not in name
+    }
     assert rules == {code for code, *_ in CASES}
 
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
-def test_findings_are_sorted_and_their_changes_are_legal(ask: Any, code: str, severity: str, raises: Any, silent: Any) -> None:
+def test_findings_are_sorted_and_their_changes_are_legal(
+    ask: Any, code: str, severity: str, raises: Any, silent: Any
+) -> None:
     result = ask(**raises)
     ranks = [RANK[finding.severity] for finding in result.findings]
     assert ranks == sorted(ranks)

@@ -54,7 +54,9 @@ def test_zero_1_scatters_fp32_gradients_and_gathers_bf16_weights(ask: Any, card:
 
 
 def test_ddp_and_zero_1_send_the_same_with_bf16_gradients(ask: Any) -> None:
-    assert sent(ask(**SMALL, zero=0, gradient_bytes=2), "dp") == pytest.approx(sent(ask(**SMALL, zero=1, gradient_bytes=2), "dp"))
+    assert sent(ask(**SMALL, zero=0, gradient_bytes=2), "dp") == pytest.approx(
+        sent(ask(**SMALL, zero=1, gradient_bytes=2), "dp")
+    )
 
 
 def test_zero_3_sends_half_as_much_again_as_ddp(ask: Any) -> None:
@@ -81,7 +83,9 @@ def test_context_parallelism_passes_keys_and_values_on(ask: Any) -> None:
 
 def test_a_hop_of_8_kv_heads_at_128k_tokens_is_134_mb(ask: Any) -> None:
     """The scene of context parallelism: 134 MB per hop at CP 4 without TP."""
-    assert by_what(ask(tp=1, pp=1, cp=4, sequence_tokens=131_072))["CP keys and values"].payload_bytes == pytest.approx(134e6, rel=0.01)
+    assert by_what(ask(tp=1, pp=1, cp=4, sequence_tokens=131_072))["CP keys and values"].payload_bytes == pytest.approx(
+        134e6, rel=0.01
+    )
 
 
 def test_tokens_visit_their_experts_and_return_in_both_passes(ask: Any) -> None:
@@ -104,7 +108,9 @@ def test_expert_gradients_travel_among_fewer_gpus(ask: Any) -> None:
     assert found["DP expert reduce-scatter"].reach.size == 8
 
 
-@pytest.mark.parametrize("layout", [{}, {"sequence_parallel": False}, {"zero": 3, "pp": 1}, {"cp": 2}, {"recompute": "full"}])
+@pytest.mark.parametrize(
+    "layout", [{}, {"sequence_parallel": False}, {"zero": 3, "pp": 1}, {"cp": 2}, {"recompute": "full"}]
+)
 def test_what_is_exposed_is_part_of_what_it_takes(ask: Any, layout: dict[str, Any]) -> None:
     for c in ask(**layout).step.communication:
         assert 0 <= c.exposed.value <= c.seconds.value * (1 + 1e-9)

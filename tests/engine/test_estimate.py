@@ -62,7 +62,10 @@ def test_interleaving_brings_it_to_8_6_and_4_5_percent(ask: Any) -> None:
 
 def test_the_scene_of_the_3d_layout(card: Estimate) -> None:
     """Per GPU 2.20 B parameters: 4.4 weights, 8.8 FP32 gradients, 0.83 sharded optimizer: 14.1 GB; 22.8 GB of activations."""
-    mean = {name: sum(getattr(stage, name).value for stage in card.stages) / 4 / GB for name in ("weights", "gradients", "optimizer")}
+    mean = {
+        name: sum(getattr(stage, name).value for stage in card.stages) / 4 / GB
+        for name in ("weights", "gradients", "optimizer")
+    }
     assert mean == {"weights": near(4.4, 0.01), "gradients": near(8.8, 0.01), "optimizer": near(0.83, 0.01)}
     assert sum(mean.values()) == near(14.1, 0.01)
     assert card.stages[0].activations.value / GB == near(22.8)
@@ -133,7 +136,15 @@ def test_the_run_at_the_computed_speed_agrees_with_its_own_mfu(card: Estimate) -
 
 def test_405b_at_128k_tokens_needs_context_parallelism_and_recomputation(ask: Any) -> None:
     """The degrees of Meta's long-context stage: TP 8, CP 16, PP 16, DP 8."""
-    meta = {"model": "llama-3-405b", "gpus": 16384, "tp": 8, "cp": 16, "pp": 16, "sequence_tokens": 131_072, "gradient_bytes": 2}
+    meta = {
+        "model": "llama-3-405b",
+        "gpus": 16384,
+        "tp": 8,
+        "cp": 16,
+        "pp": 16,
+        "sequence_tokens": 131_072,
+        "gradient_bytes": 2,
+    }
     assert not ask(**meta).fits
     cut = ask(**meta, recompute="full")
     assert cut.fits

@@ -97,7 +97,8 @@ def test_the_latex_with_values_put_in_is_the_value(made: Formula, case: Any) -> 
 
 def number_in(text: str) -> float:
     assert "<" not in text
-    return float(sympy.sympify(parse_latex(text.replace("{,}", ""), backend="lark")))
+    value = sympy.sympify(parse_latex(text.replace("{,}", ""), backend="lark"))
+    return float(bool(value)) if value in (sympy.true, sympy.false) else float(value)
 
 
 def test_a_large_number_keeps_its_own_power_when_it_is_squared() -> None:
@@ -118,7 +119,10 @@ def test_a_formula_says_what_it_is_and_where_it_comes_from(made: Formula) -> Non
     for parameter in made.parameters.values():
         assert parameter.meaning
         assert parameter.unit
-        assert any(f"<{parameter.name}>" in template for template in made.templates.values()) or parameter.name == made.case
+        assert (
+            any(f"<{parameter.name}>" in template for template in made.templates.values())
+            or parameter.name == made.case
+        )
     assert f">>> {made.name}(" in (made.function.__doc__ or "") or f"{made.name}(" in (made.function.__doc__ or "")
 
 
@@ -221,7 +225,9 @@ def test_no_formula_answers_with_anything_but_a_number_or_a_refusal(made: Formul
 
 
 def test_terms_open_into_terms() -> None:
-    hours = FORMULAS["gpu_hours"].explain(flop=FORMULAS["training_flop"].explain(N=70e9, T=15e12), peak_flop_per_s=989e12, mfu=0.4)
+    hours = FORMULAS["gpu_hours"].explain(
+        flop=FORMULAS["training_flop"].explain(N=70e9, T=15e12), peak_flop_per_s=989e12, mfu=0.4
+    )
     inner: Any = hours.arguments["flop"]
     assert inner.value == 6.3e24
     assert hours.value == pytest.approx(4.42e6, rel=1e-2)

@@ -29,7 +29,15 @@ MIXTRAL = {
     "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
     "num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000, "tie_word_embeddings": False,
 }  # fmt: skip
-GPT2 = {"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024, "n_ctx": 1024, "vocab_size": 50257}
+GPT2 = {
+    "model_type": "gpt2",
+    "n_embd": 768,
+    "n_head": 12,
+    "n_layer": 12,
+    "n_positions": 1024,
+    "n_ctx": 1024,
+    "vocab_size": 50257,
+}
 QWEN2 = {
     "model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14,
     "num_key_value_heads": 2, "vocab_size": 151936, "tie_word_embeddings": True,
@@ -76,7 +84,13 @@ def test_falcon_shares_one_key_value_head_but_in_its_newer_architecture() -> Non
 
 @pytest.mark.parametrize("family", KNOWN)
 def test_every_known_family_is_read(family: str) -> None:
-    config = {"model_type": family, "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 100}
+    config = {
+        "model_type": family,
+        "num_hidden_layers": 2,
+        "hidden_size": 64,
+        "num_attention_heads": 4,
+        "vocab_size": 100,
+    }
     assert model_of_config(config).layers == 2
 
 

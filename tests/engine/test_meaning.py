@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
 
-
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"tp": 6}, "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8"),
     ({"tp": 6, "gpus": 48, "pp": 1}, "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8"),
@@ -35,7 +34,9 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CASES, ids=[str(row[0])[:50] for row in CASES])
-def test_a_layout_without_a_meaning_is_refused_in_these_words(refusal_of: Any, changes: dict[str, Any], sentence: str) -> None:
+def test_a_layout_without_a_meaning_is_refused_in_these_words(
+    refusal_of: Any, changes: dict[str, Any], sentence: str
+) -> None:
     found = [each.sentence for each in refusal_of(**changes).all]
     assert sentence in found[0]
 
@@ -48,8 +49,18 @@ def test_an_ungated_odd_shape_names_degrees_that_satisfy_every_rule(refusal_of: 
 
 @pytest.mark.parametrize("cp", [2, 4])
 @pytest.mark.parametrize("sequence_parallel", [True, False])
-def test_the_sequence_named_divides_by_every_piece(refusal_of: Any, document: Any, cp: int, sequence_parallel: bool) -> None:
-    changes: dict[str, Any] = {"model": "gpt3-175b", "cp": cp, "tp": 3, "pp": 1, "gpus": 24, "sequence_tokens": 2048, "sequence_parallel": sequence_parallel}
+def test_the_sequence_named_divides_by_every_piece(
+    refusal_of: Any, document: Any, cp: int, sequence_parallel: bool
+) -> None:
+    changes: dict[str, Any] = {
+        "model": "gpt3-175b",
+        "cp": cp,
+        "tp": 3,
+        "pp": 1,
+        "gpus": 24,
+        "sequence_tokens": 2048,
+        "sequence_parallel": sequence_parallel,
+    }
     if sequence_parallel:
         near = int((refusal_of(**changes).nearest or "").split()[-1])
         scenario_from(document(**{**changes, "sequence_tokens": near}))
@@ -74,7 +85,7 @@ def with_nearest(changes: dict[str, Any], refusal: Refusal, value: int) -> dict[
     layout=st.fixed_dictionaries(
         {},
         optional={
-            "tp": st.integers(1, 70), "pp": st.integers(1, 90), "cp": st.integers(1, 5), "ep": st.integers(1, 40), "vp": st.integers(1, 70),
+            "tp": st.integers(1, 70), "pp": st.integers(1, 90), "cp": st.integers(1, 5), "ep": st.integers(1, 40), "vp": st.integers(1, 64),
             "schedule": st.sampled_from(["1f1b", "interleaved", "zb-v", "dualpipe", "dualpipev"]), "micro_batches": st.integers(1, 70),
             "zero": st.sampled_from([1, 3]), "hsdp_shard": st.integers(1, 9), "gpus": st.sampled_from([64, 1000, 1024]),
             "sequence_tokens": st.sampled_from([1000, 8190, 8192]),
@@ -87,9 +98,8 @@ def test_the_nearest_value_named_works(document: Any, model: str, layout: dict[s
         scenario_from(document(**changes))
         assume(False)
     except Refusal as refusal:
-        for number in re.findall(r"\d+", refusal.nearest or "") if "interleaved" not in (refusal.nearest or "") else []:
+        for number in re.findall(r"\d+", (refusal.nearest or "").partition(", or")[0]):
             try:
                 scenario_from(document(**with_nearest(changes, refusal, int(number))))
             except Refusal as again:
-                assert all(other.field != refusal.field or other.rule.split(" is ")[0] != refusal.rule.split(" is ")[0] for other in again.all), (
-                    refusal.sentence, again.sentence)  # fmt: skip
+                assert refusal.field not in [other.field for other in again.all], (refusal.sentence, again.sentence)

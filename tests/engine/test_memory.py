@@ -1,5 +1,7 @@
 """Bytes of training state: worked numbers of the ZeRO paper and what sharding may never do."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,7 +31,7 @@ def test_figure_1_of_the_zero_paper(zero: int, gigabytes: float) -> None:
 @given(parameters=AMOUNTS, width=WIDTHS)
 def test_a_higher_zero_stage_never_needs_more(parameters: float, width: int) -> None:
     sizes = [state_bytes(parameters, zero, width) for zero in (0, 1, 2, 3)]
-    assert all(later <= earlier * (1 + 1e-12) for earlier, later in zip(sizes, sizes[1:], strict=False))
+    assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(sizes))
 
 
 @given(parameters=AMOUNTS, zero=st.integers(0, 3), width=WIDTHS, more=WIDTHS)

@@ -36,8 +36,12 @@ def test_a_llama_70b_layer_has_855_65_m_parameters() -> None:
     layers=st.integers(1, 200), heads=st.sampled_from([1, 2, 8, 64]), size=st.sampled_from([32, 64, 128]),
     ffn=st.integers(1, 60_000), vocab=st.integers(1, 300_000), tied=st.booleans(),
 )  # fmt: skip
-def test_the_closed_form_is_the_count_of_the_parts(layers: int, heads: int, size: int, ffn: int, vocab: int, tied: bool) -> None:
-    model = Model(layers=layers, hidden=heads * size, heads=heads, kv_heads=1, ffn=ffn, gated=True, vocab=vocab, tied=tied)
+def test_the_closed_form_is_the_count_of_the_parts(
+    layers: int, heads: int, size: int, ffn: int, vocab: int, tied: bool
+) -> None:
+    model = Model(
+        layers=layers, hidden=heads * size, heads=heads, kv_heads=1, ffn=ffn, gated=True, vocab=vocab, tied=tied
+    )
     closed = dense_parameters(layers, heads * size, heads, 1, ffn, vocab, tied)
     assert count(model).total == pytest.approx(closed, rel=1e-12)
 

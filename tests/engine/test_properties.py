@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import fields, is_dataclass
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -102,7 +103,9 @@ def test_every_accepted_scenario_is_estimated_in_finite_numbers(document: dict[s
     ranks = [RANK[finding.severity] for finding in result.findings]
     assert ranks == sorted(ranks)
     assert all(finding.title and finding.why and finding.try_this for finding in result.findings)
-    parts = sum(part.value for part in (result.step.compute, result.step.recompute, result.step.bubble, result.step.optimizer))
+    parts = sum(
+        part.value for part in (result.step.compute, result.step.recompute, result.step.bubble, result.step.optimizer)
+    )
     assert parts + result.step.exposed.value == pytest.approx(result.step.seconds.value)
     for stage in result.stages:
         assert sum(part.value for part in stage.parts) == pytest.approx(stage.total.value)
@@ -116,7 +119,11 @@ def test_every_accepted_scenario_is_estimated_in_finite_numbers(document: dict[s
 def asked(model: str, *, tokens: int = 8192, **layout: Any) -> Estimate:
     degrees = {"tp": 1, "pp": 1, "dp": 1, **layout}
     gpus = degrees["tp"] * degrees["pp"] * degrees["dp"] * degrees.get("cp", 1)
-    return estimate(scenario_from({"model": model, "cluster": "hgx-h100", "gpus": gpus, "sequence_tokens": tokens, "layout": degrees}))
+    return estimate(
+        scenario_from(
+            {"model": model, "cluster": "hgx-h100", "gpus": gpus, "sequence_tokens": tokens, "layout": degrees}
+        )
+    )
 
 
 DENSE_AND_MOE = st.sampled_from(["llama-3-8b", "llama-3-70b", "mixtral-8x7b", "qwen3-30b-a3b", "deepseek-v3"])
@@ -126,7 +133,9 @@ PARTS = ("weights", "gradients", "optimizer", "activations")
 def part_sizes(result: Estimate) -> dict[str, float]:
     """Bytes of each part of each stage, and of the whole stage."""
     return {
-        f"{name} of stage {stage.stage}": getattr(stage, name).value for stage in result.stages for name in (*PARTS, "total")
+        f"{name} of stage {stage.stage}": getattr(stage, name).value
+        for stage in result.stages
+        for name in (*PARTS, "total")
     }
 
 
@@ -135,17 +144,27 @@ def part_sizes(result: Estimate) -> dict[str, float]:
     model=DENSE_AND_MOE, axis=st.sampled_from(["tp", "cp", "dp", "ep"]), zero=st.integers(1, 3), pp=st.sampled_from([1, 2, 4]),
     recompute=st.sampled_from(["none", "selective", "full"]), gradient_bytes=st.sampled_from([2, 4]),
 )  # fmt: skip
-def test_more_sharding_never_enlarges_memory(model: str, axis: str, zero: int, pp: int, recompute: str, gradient_bytes: int) -> None:
+def test_more_sharding_never_enlarges_memory(
+    model: str, axis: str, zero: int, pp: int, recompute: str, gradient_bytes: int
+) -> None:
     assume(axis != "ep" or model not in ("llama-3-8b", "llama-3-70b"))
-    fixed = {"pp": pp, "zero": zero, "recompute": recompute, "gradient_bytes": gradient_bytes, **({"dp": 8} if axis == "ep" else {})}
+    fixed = {
+        "pp": pp,
+        "zero": zero,
+        "recompute": recompute,
+        "gradient_bytes": gradient_bytes,
+        **({"dp": 8} if axis == "ep" else {}),
+    }
     sizes = [part_sizes(asked(model, **fixed, **{axis: degree})) for degree in (1, 2, 4, 8)]
     for name in sizes[0]:
         row = [size[name] for size in sizes]
-        assert all(later <= earlier * (1 + 1e-12) for earlier, later in zip(row, row[1:], strict=False)), (name, row)
+        assert all(later <= earlier * (1 + 1e-12) for earlier, later in pairwise(row)), (name, row)
 
 
 @settings(max_examples=25)
-@given(model=DENSE_AND_MOE, dp=st.sampled_from([2, 8]), pp=st.sampled_from([1, 2]), gradient_bytes=st.sampled_from([2, 4]))
+@given(
+    model=DENSE_AND_MOE, dp=st.sampled_from([2, 8]), pp=st.sampled_from([1, 2]), gradient_bytes=st.sampled_from([2, 4])
+)
 def test_a_higher_zero_stage_never_enlarges_the_state(model: str, dp: int, pp: int, gradient_bytes: int) -> None:
     states = []
     for zero in (0, 1, 2, 3):
@@ -169,7 +188,13 @@ def test_degree_one_everywhere_is_one_gpu_alone(model: str, micro_batches: int, 
 
 
 @settings(max_examples=25)
-@given(model=DENSE_AND_MOE, tp=st.sampled_from([1, 2]), pp=st.sampled_from([1, 2, 4]), dp=st.sampled_from([1, 4]), zero=st.integers(0, 3))
+@given(
+    model=DENSE_AND_MOE,
+    tp=st.sampled_from([1, 2]),
+    pp=st.sampled_from([1, 2, 4]),
+    dp=st.sampled_from([1, 4]),
+    zero=st.integers(0, 3),
+)
 def test_recomputing_more_costs_time_and_saves_memory(model: str, tp: int, pp: int, dp: int, zero: int) -> None:
     steps = [asked(model, tp=tp, pp=pp, dp=dp, zero=zero, recompute=level) for level in ("none", "selective", "full")]
     seconds = [result.step.seconds.value for result in steps]
@@ -204,8 +229,35 @@ WHOLE = {
                "hsdp_shard": None, "sequence_parallel": True, "recompute": "none", "gradient_bytes": 4, "rank_order": "tp-cp-ep-dp-pp"},
     "training": {"tokens": 15e12, "usd_per_gpu_hour": 2.5, "mfu": None},
 }  # fmt: skip
-PATHS = [(key,) for key in WHOLE] + [(key, inner) for key, value in WHOLE.items() if isinstance(value, dict) for inner in value]
-NEAR = st.sampled_from([0, 1, -1, 2, 3, 5, 7, 64, 1e3, 2.5, 1e30, 1e308, float("nan"), float("inf"), True, None, "8", "", "mxfp8", [], {}, [8]])
+PATHS = [(key,) for key in WHOLE] + [
+    (key, inner) for key, value in WHOLE.items() if isinstance(value, dict) for inner in value
+]
+NEAR = st.sampled_from(
+    [
+        0,
+        1,
+        -1,
+        2,
+        3,
+        5,
+        7,
+        64,
+        1e3,
+        2.5,
+        1e30,
+        1e308,
+        float("nan"),
+        float("inf"),
+        True,
+        None,
+        "8",
+        "",
+        "mxfp8",
+        [],
+        {},
+        [8],
+    ]
+)
 
 
 def changed(document: dict[str, Any], path: tuple[str, ...], value: object) -> dict[str, Any]:

@@ -114,7 +114,9 @@ BAD: list[tuple[dict[str, Any], str, str, str | None]] = [
 
 
 @pytest.mark.parametrize(("changes", "field", "words", "near"), BAD, ids=[str(row[0])[:50] for row in BAD])
-def test_what_has_no_meaning_is_refused(document: Any, changes: dict[str, Any], field: str, words: str, near: str | None) -> None:
+def test_what_has_no_meaning_is_refused(
+    document: Any, changes: dict[str, Any], field: str, words: str, near: str | None
+) -> None:
     refusal = refused(document(**changes))
     assert refusal.field == field
     assert words in refusal.rule
@@ -125,7 +127,9 @@ NUMERIC = [row for row in BAD if row[3] is not None and row[3].isdigit() and not
 
 
 @pytest.mark.parametrize(("changes", "field", "words", "near"), NUMERIC, ids=[str(row[0])[:50] for row in NUMERIC])
-def test_the_nearest_number_is_not_refused_for_the_same_reason(document: Any, changes: dict[str, Any], field: str, words: str, near: str) -> None:
+def test_the_nearest_number_is_not_refused_for_the_same_reason(
+    document: Any, changes: dict[str, Any], field: str, words: str, near: str
+) -> None:
     whole = document(**changes)
     head, _, inner = field.partition(".")
     whole[head] = {**whole[head], inner: int(near)} if inner else int(near)

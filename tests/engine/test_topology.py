@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,7 +69,9 @@ def test_experts_spread_over_neighbours() -> None:
     tp=st.sampled_from([1, 2, 4, 8]), cp=st.sampled_from([1, 2]), pp=st.sampled_from([1, 2, 4]), dp=st.integers(1, 8),
     order=st.permutations(["tp", "cp", "ep", "dp", "pp"]), rank=st.integers(0, 10_000),
 )  # fmt: skip
-def test_the_groups_of_an_axis_deal_out_all_ranks(tp: int, cp: int, pp: int, dp: int, order: list[str], rank: int) -> None:
+def test_the_groups_of_an_axis_deal_out_all_ranks(
+    tp: int, cp: int, pp: int, dp: int, order: list[str], rank: int
+) -> None:
     gpus = tp * cp * pp * dp
     there = placed(gpus, tp=tp, cp=cp, pp=pp, dp=dp, rank_order="-".join(order))
     rank %= gpus
@@ -84,7 +85,10 @@ def test_the_groups_of_an_axis_deal_out_all_ranks(tp: int, cp: int, pp: int, dp:
 
 
 @given(
-    tp=st.sampled_from([1, 2, 4, 8, 16]), pp=st.sampled_from([1, 2, 4]), dp=st.integers(1, 40), order=st.permutations(["tp", "cp", "ep", "dp", "pp"])
+    tp=st.sampled_from([1, 2, 4, 8, 16]),
+    pp=st.sampled_from([1, 2, 4]),
+    dp=st.integers(1, 40),
+    order=st.permutations(["tp", "cp", "ep", "dp", "pp"]),
 )
 def test_the_wire_is_the_farthest_any_group_crosses(tp: int, pp: int, dp: int, order: list[str]) -> None:
     """Counted over all groups, which is what the closed form saves."""

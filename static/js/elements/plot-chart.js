@@ -8,10 +8,14 @@
 //     <details><summary>as a table</summary><table>…</table></details>
 //   </plot-chart>
 const libraries = new Map();
+// Plotly writes the style of maps into the page unless an element of this id is there. We draw no maps, and the page's
+// policy refuses styles in it. The id belongs to the version pinned in pyproject.toml.
+const MAP_STYLE = "9f215cf04c5486422605d13261cb87401f4e7763b6296af81e98efbc0130da53";
 
 function load(address) {
   if (!libraries.has(address)) {
     libraries.set(address, new Promise((resolve, reject) => {
+      document.head.append(Object.assign(document.createElement("meta"), { id: MAP_STYLE }));
       const script = document.createElement("script");
       script.src = address;
       script.onload = () => resolve(globalThis.Plotly);
