@@ -207,5 +207,5 @@ def _layout(x: Chart, y: Chart) -> Chart:
     return {
         "paper_bgcolor": "transparent", "plot_bgcolor": "transparent", "font": {"color": "--ink", "size": 15}, "showlegend": False,
         "margin": {"l": 60, "r": 16, "t": 16, "b": 48}, "xaxis": _axis() | x, "yaxis": y,
-        "legend": {"orientation": "h", "y": 1.12}, "hoverlabel": {"bgcolor": "--board-raised", "font": {"color": "--ink"}},
+        "legend": {"orientation": "h", "y": -0.24, "yanchor": "top"}, "hoverlabel": {"bgcolor": "--board-raised", "font": {"color": "--ink"}},
     }  # fmt: skip

@@ -52,6 +52,7 @@ class Collective:
     count           how often a step issues it
     each_s          time of one               [s]
     exposed_share   share of that time that nothing hides
+    delay           what they add to the step, where no share says it: sends between stages delay each other
     """
 
     axis: str
@@ -62,6 +63,7 @@ class Collective:
     reach: Reach
     each_s: float
     exposed_share: float
+    delay: Term | None = None
 
     @cached_property
     def sent(self) -> Term:
@@ -76,7 +78,9 @@ class Collective:
 
     @cached_property
     def exposed(self) -> Term:
-        return exposed_s.explain(f"{self.what}, exposed", n=self.count, t=self.each_s, x=self.exposed_share)
+        return self.delay or exposed_s.explain(
+            f"{self.what}, exposed", n=self.count, t=self.each_s, x=self.exposed_share
+        )
 
 
 @dataclass(frozen=True)

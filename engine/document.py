@@ -25,10 +25,15 @@ def _number(value: object) -> object:
     return int(value) if isinstance(value, float) and math.isfinite(value) and value == int(value) else value
 
 
-def Count(default: Any = ..., *, ge: int | None = None, le: int, meaning: str = "") -> Any:
+def Count(default: Any = ..., *, ge: int | None = None, le: int, meaning: str = "", unit: str = "count") -> Any:
     """A whole number: at least 1 when it has no default, at least 0 or `ge` otherwise."""
     low = ge if ge is not None else (1 if default is ... else 0)
-    return Field(default, ge=low, le=le, description=meaning or None)
+    return Says(meaning, unit, default=default, ge=low, le=le)
+
+
+def Says(meaning: str, unit: str = "", *, default: Any = ..., **limits: Any) -> Any:
+    """A field with what it means, its unit where it is a quantity, and its limits."""
+    return Field(default, description=meaning or None, json_schema_extra={"unit": unit} if unit else None, **limits)
 
 
 Whole = Annotated[int, BeforeValidator(_number)]

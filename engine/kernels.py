@@ -12,14 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.calibration import factor
 from engine.formula import Number, nearest
 from engine.hardware import Gpu
 from engine.refusal import Refusal
 
 TABLES = Path(__file__).parent / "catalog" / "kernels"
 
-HBM_SHARE = 0.8  # of the datasheet bandwidth: an assumption that measured training steps support, not a measurement
-LAUNCH_S = 2e-6  # from one kernel's end to the next one's start, launched back to back
+HBM_SHARE = factor(
+    "hbm_share"
+)  # of the datasheet bandwidth: an assumption that measured steps support, not a measurement
+LAUNCH_S = factor("launch_gap_s")  # from one kernel's end to the next one's start, launched back to back
 OUTPUT_BYTES = 2  # a matmul writes 16-bit numbers, whatever it reads
 ROUND_TRIPS = {"all_gather": 1, "reduce_scatter": 1, "all_to_all": 1, "all_reduce": 2}
 

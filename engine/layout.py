@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from engine.document import Count, Document, Whole
+from engine.document import Count, Document, Says, Whole
 from engine.refusal import Refusal
 
 Axis = Literal["tp", "cp", "ep", "dp", "pp"]
@@ -22,17 +22,17 @@ class Layout(Document, frozen=True):
     pp: Whole = Count(4, ge=1, le=128, meaning="pipeline stages")
     dp: Whole | None = Count(None, ge=1, le=1_048_576, meaning="data parallel; left out: what the others leave")
     vp: Whole = Count(1, ge=1, le=64, meaning="chunks per stage of an interleaved schedule")
-    schedule: ScheduleName = "1f1b"
+    schedule: ScheduleName = Says("order of forward and backward passes in the pipeline", default="1f1b")
     micro_batch: Whole = Count(1, ge=1, le=65_536, meaning="sequences per micro-batch")
     micro_batches: Whole = Count(16, ge=1, le=1_048_576, meaning="micro-batches per pipeline and step")
     zero: Whole = Count(1, ge=0, le=3, meaning="ZeRO stage; 3 is FSDP")
     hsdp_shard: Whole | None = Count(
         None, ge=1, le=1_048_576, meaning="FSDP shards over so many ranks, replicates across"
     )
-    sequence_parallel: bool = True
-    recompute: Recompute = "none"
-    gradient_bytes: Literal[2, 4] = 4
-    rank_order: str = "tp-cp-ep-dp-pp"
+    sequence_parallel: bool = Says("cut the norms' tokens over tensor-parallel ranks too", default=True)
+    recompute: Recompute = Says("what is computed again in the backward pass instead of kept", default="none")
+    gradient_bytes: Literal[2, 4] = Says("size of a gradient: 4 is FP32, 2 is BF16", "bytes", default=4)
+    rank_order: str = Says("which axis changes fastest over the ranks, first to last", default="tp-cp-ep-dp-pp")
 
     @property
     def data_width(self) -> int:

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field
 
-from engine.document import Count, Document, Real, Whole, whole
+from engine.document import Count, Document, Real, Says, Whole, whole
 from engine.formula import nearest
 from engine.refusal import Refusal
 
@@ -21,27 +20,29 @@ NOTES = (
 class Model(Document, frozen=True):
     """A decoder-only transformer: dense or with experts, with grouped-query or latent (MLA) attention."""
 
-    layers: Whole = Count(le=10_000)
-    hidden: Whole = Count(le=1_000_000)
-    heads: Whole = Count(le=10_000)
-    vocab: Whole = Count(le=10_000_000)
+    layers: Whole = Count(le=10_000, meaning="transformer layers")
+    hidden: Whole = Count(le=1_000_000, meaning="hidden size")
+    heads: Whole = Count(le=10_000, meaning="query heads")
+    vocab: Whole = Count(le=10_000_000, meaning="vocabulary")
     kv_heads: Whole = Count(0, le=10_000, meaning="0 for as many as heads")
     head_dim: Whole = Count(0, le=100_000, meaning="0 for hidden / heads")
     ffn: Whole = Count(0, le=10_000_000, meaning="0 for 4 x hidden")
-    gated: bool = False
-    tied: bool = False
+    gated: bool = Says("gated MLP (SwiGLU): three matrices instead of two", default=False)
+    tied: bool = Says("head and embedding are one matrix", default=False)
     positions: Whole = Count(0, le=100_000_000, meaning="learned position embeddings")
-    experts: Whole = Count(0, le=100_000)
-    top_k: Whole = Count(0, le=100_000)
-    moe_ffn: Whole = Count(0, le=10_000_000)
-    shared_experts: Whole = Count(0, le=1_000)
+    experts: Whole = Count(0, le=100_000, meaning="experts of a layer; 0 for a dense model")
+    top_k: Whole = Count(0, le=100_000, meaning="experts a token goes to")
+    moe_ffn: Whole = Count(0, le=10_000_000, meaning="inner size of an expert; 0 for ffn")
+    shared_experts: Whole = Count(0, le=1_000, meaning="experts every token goes to")
     dense_layers: Whole = Count(0, le=10_000, meaning="leading layers without experts")
-    q_lora_rank: Whole = Count(0, le=1_000_000)
+    q_lora_rank: Whole = Count(0, le=1_000_000, meaning="latent attention: rank of the query")
     kv_lora_rank: Whole = Count(0, le=1_000_000, meaning="above 0: latent attention")
-    qk_nope_head_dim: Whole = Count(0, le=100_000)
-    qk_rope_head_dim: Whole = Count(0, le=100_000)
-    v_head_dim: Whole = Count(0, le=100_000)
-    round_parameters: Real | None = Field(default=None, gt=0, le=1e18)
+    qk_nope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size without position")
+    qk_rope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size with position")
+    v_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size of the value")
+    round_parameters: Real | None = Says(
+        "scale the parameters to this total: a whiteboard's round model", "parameters", default=None, gt=0, le=1e18
+    )
 
     def model_post_init(self, _context: Any) -> None:
         fill = {
@@ -67,6 +68,12 @@ class Model(Document, frozen=True):
                                  str(min(max(self.top_k, 1), self.experts))))  # fmt: skip
         if not self.experts and (self.top_k or self.shared_experts):
             found.append(Refusal("model.experts", 0, "top_k and shared_experts need experts"))
+        if self.latent and not (self.qk_nope_head_dim + self.qk_rope_head_dim and self.v_head_dim):
+            found.append(
+                Refusal(
+                    "model.v_head_dim", self.v_head_dim, "latent attention needs the sizes of its query and value heads"
+                )
+            )
         if self.dense_layers > self.layers:
             found.append(Refusal("model.dense_layers", self.dense_layers, f"the model has {self.layers} layers",
                                  str(self.layers)))  # fmt: skip

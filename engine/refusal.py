@@ -36,6 +36,8 @@ class Refusal(ValueError):
 
 
 def _short(value: object, limit: int = 60) -> str:
-    """The value on one line, cut where a person stops reading."""
+    """The value on one line, cut where a person stops reading; a huge whole number as a power of ten."""
+    if isinstance(value, int) and not isinstance(value, bool) and 2**53 < abs(value) < 10**300:
+        return f"{value:g}"
     text = " ".join((value if isinstance(value, str) else repr(value)).split()) or '""'
     return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from engine.calibration import Stack, stack_for
 from engine.compute import Machine
-from engine.document import Count, Document, Real, Whole, read, together
+from engine.document import Count, Document, Real, Says, Whole, read, together
 from engine.hardware import Cluster, cluster_from
 from engine.hf_config import model_of_config
 from engine.layout import Layout, Precision
@@ -20,9 +20,11 @@ StackName = Literal["megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", 
 class Training(Document, frozen=True):
     """The run the step is repeated for."""
 
-    tokens: Real = Field(default=15e12, gt=0, le=1e18)
-    usd_per_gpu_hour: Real = Field(default=2.5, ge=0, le=1e6)
-    mfu: Real | None = Field(default=None, gt=0, le=1, description="a share of peak to plan with, instead of the one computed")
+    tokens: Real = Says("tokens of the run", "tokens", default=15e12, gt=0, le=1e18)
+    usd_per_gpu_hour: Real = Says("price", "USD per GPU-hour", default=2.5, ge=0, le=1e6)
+    mfu: Real | None = Says(
+        "a share of peak to plan with, instead of the one computed", "share", default=None, ge=1e-4, le=1
+    )
 
 
 class ScenarioDocument(Document, frozen=True):
@@ -32,12 +34,14 @@ class ScenarioDocument(Document, frozen=True):
                                         examples=["llama-3-70b"])  # fmt: skip
     cluster: str | dict[str, Any] = Field(description="catalogue name, or {base: name} with numbers changed",
                                           examples=["hgx-h100"])  # fmt: skip
-    gpus: Whole = Count(le=1_048_576)
-    sequence_tokens: Whole = Count(8192, ge=1, le=16_777_216)
-    precision: Precision = "bf16"
-    stack: StackName | None = None
-    layout: Layout = Layout()
-    training: Training = Training()
+    gpus: Whole = Count(le=1_048_576, meaning="GPUs of the run")
+    sequence_tokens: Whole = Count(8192, ge=1, le=16_777_216, meaning="length of a sequence", unit="tokens")
+    precision: Precision = Says("what matrix products are computed in", default="bf16")
+    stack: StackName | None = Says(
+        "whose software runs it; null picks fsdp2 when zero is 3, megatron otherwise", default=None
+    )
+    layout: Layout = Says("how the model is cut over the GPUs", default=Layout())
+    training: Training = Says("the run the step is repeated for", default=Training())
 
 
 class Scenario(Document, frozen=True):

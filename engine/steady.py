@@ -15,7 +15,7 @@ from engine.simulator import Durations, simulate
 from engine.timeline import Timeline, idle_of_ideal, idle_of_total
 
 LONG_OPS = 40_000  # a simulation of so many operations takes about 50 ms
-MOST_OPS = 300_000  # and of so many 0.4 s: a step that has not settled by then goes on at its mean pace
+MOST_OPS = 120_000  # and of so many 0.15 s: a step that has not settled by then goes on at its mean pace
 SAME = 1e-9  # relative difference below which two times are one
 
 

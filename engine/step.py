@@ -108,8 +108,8 @@ def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
     runs = layout.micro_batches / schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
     issued = _step_collectives(chunks, runs)
     if send.count:
-        delay = send_delay_s(e=outline.makespan, f=free.makespan)
-        issued.append(replace(send, exposed_share=delay / (send.count * send.each_s)))
+        delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
+        issued.append(replace(send, delay=delay))
     own, experts = held[slowest]
     window = sum(c.work.backward_input + c.work.backward_weight for c in chunks) * _window(layout.pp, layout.vp)
     issued += traffic.data_parallel(stages[slowest], own, experts, window)
@@ -118,7 +118,7 @@ def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
         compute=stage_compute_s.explain("compute", m=runs, w=sum(c.work.total for c in chunks)),
         recompute=stage_compute_s.explain("recompute", m=runs, w=sum(c.recompute for c in chunks)),
         communication=tuple(issued),
-        bubble=idle_s.explain("bubble", e=free.makespan, b=free.busy[slowest]),
+        bubble=idle_s.explain("bubble", e=max(free.makespan, free.busy[slowest]), b=free.busy[slowest]),
         optimizer=_optimizer(traffic, own, experts),
         outline=outline, durations=durations, send_s=send.each_s, overlapped=overlapped, band=_band(traffic),
     )  # fmt: skip

@@ -22,7 +22,8 @@ def words_width(words: str, style: str = "read") -> float:
         return 0.6 * size * len(words)
     slim, plain = (0.37, 0.52) if style in HAND else (0.31, 0.54)
     return size * sum(
-        slim if sign in SLIM else 0.9 if sign in BROAD else 0.63 if sign in WIDE or sign.isupper() else plain for sign in words
+        slim if sign in SLIM else 0.9 if sign in BROAD else 0.63 if sign in WIDE or sign.isupper() else plain
+        for sign in words
     )
 
 

@@ -30,7 +30,9 @@ class LinkedFigure(Figure):
         yield
         drawn, start = (self._shapes, shapes) if len(self._shapes) > shapes else (self._words, words)
         skip = "" if tab else ' tabindex="-1"'
-        opened = f'<a class="part" href="{escape(href)}" aria-label="{escape(label)}"{skip}><title>{escape(label)}</title>'
+        opened = (
+            f'<a class="part" href="{escape(href)}" aria-label="{escape(label)}"{skip}><title>{escape(label)}</title>'
+        )
         drawn[start:] = [opened, *drawn[start:], "</a>"]
         self._has_links = True
 

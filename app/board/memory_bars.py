@@ -70,7 +70,9 @@ class _Sheet:
         """Rows that have room for words: the fullest, the ends, then as many as fit evenly."""
         count = len(self.stages)
         ys = [self.y(row) for row in range(count)]
-        even = [row for step in (8, 4, 2, 1) if step * self.pitch >= LABEL_GAP or step == 8 for row in range(0, count, step)]
+        even = [
+            row for step in (8, 4, 2, 1) if step * self.pitch >= LABEL_GAP or step == 8 for row in range(0, count, step)
+        ]
         return tuple(sorted(spaced([self.stages.index(self.fullest), 0, count - 1, *even], ys, LABEL_GAP)))
 
     def x(self, held_bytes: float) -> float:
@@ -127,9 +129,15 @@ def memory_bars(
 def description(stages: Sequence[StageMemory], capacity_bytes: float, binary: bool = True) -> str:
     """The bars in words: the fullest stage, its parts, and whether it fits."""
     fullest = max(stages, key=lambda stage: stage.total.value)
-    parts = ", ".join(f"{name} {bytes_text(term.value, binary)}" for name, term in zip(PARTS, fullest.parts, strict=True))
+    parts = ", ".join(
+        f"{name} {bytes_text(term.value, binary)}" for name, term in zip(PARTS, fullest.parts, strict=True)
+    )
     spare = capacity_bytes - fullest.needed.value
-    verdict = f"which fits with {bytes_text(spare, binary)} to spare" if spare >= 0 else f"{bytes_text(-spare, binary)} too much"
+    verdict = (
+        f"which fits with {bytes_text(spare, binary)} to spare"
+        if spare >= 0
+        else f"{bytes_text(-spare, binary)} too much"
+    )
     least = min(stage.total.value for stage in stages)
     others = f" The emptiest of {len(stages)} stages holds {bytes_text(least, binary)}." if len(stages) > 1 else ""
     return (
@@ -149,7 +157,9 @@ def _rows_by_hand(figure: LinkedFigure, sheet: _Sheet, link: Link | None) -> Non
                                  key=f"{stage.stage}-{part}")  # fmt: skip
         if stage.needed.value > sheet.capacity_bytes:
             end = sheet.x(stage.needed.value)
-            figure.rectangle(sheet.limit, y, end - sheet.limit, height, fill="overflow", ink="bad", key=f"{stage.stage}-over")
+            figure.rectangle(
+                sheet.limit, y, end - sheet.limit, height, fill="overflow", ink="bad", key=f"{stage.stage}-over"
+            )
             if sheet.torn(stage):
                 _torn(figure, sheet, stage, end, y)
 
@@ -165,7 +175,9 @@ def _linked(figure: LinkedFigure, sheet: _Sheet, stage: StageMemory, part: str, 
 def _tail(figure: LinkedFigure, sheet: _Sheet, stage: StageMemory, y: float) -> None:
     start, end = sheet.x(stage.total.value), sheet.x(stage.needed.value)
     if end - start > 1.5:
-        figure.rectangle(start, y + 1, end - start, sheet.bar - 2, ink="ghost", stroke="dashed", key=f"{stage.stage}-tail")
+        figure.rectangle(
+            start, y + 1, end - start, sheet.bar - 2, ink="ghost", stroke="dashed", key=f"{stage.stage}-tail"
+        )
 
 
 def _torn(figure: LinkedFigure, sheet: _Sheet, stage: StageMemory, x: float, y: float) -> None:
@@ -193,16 +205,24 @@ def _rows_straight(figure: LinkedFigure, sheet: _Sheet, link: Link | None) -> No
                 figure.cells(boxes[part], fill=part, ink=ink)
     rows = [(row, sheet.x(stage.total.value), sheet.x(stage.needed.value)) for row, stage in enumerate(sheet.stages)]
     if ink:
-        figure.cells([(start, sheet.y(row), end - start, sheet.bar) for row, start, end in rows if end - start > 1.5], ink="ghost")
+        figure.cells(
+            [(start, sheet.y(row), end - start, sheet.bar) for row, start, end in rows if end - start > 1.5],
+            ink="ghost",
+        )
     else:
         steps = "".join(f"H{pen.number(end)}v{pen.number(sheet.pitch)}" for _, _, end in rows)
         figure.path(f"M{pen.number(rows[0][1])} {pen.number(sheet.top)}{steps}", ink="ghost", stroke="dashed")
-    over = [(sheet.limit, sheet.y(row), end - sheet.limit, sheet.bar) for row, _, end in rows if end > sheet.limit + 0.1]
+    over = [
+        (sheet.limit, sheet.y(row), end - sheet.limit, sheet.bar) for row, _, end in rows if end > sheet.limit + 0.1
+    ]
     if over:
         figure.cells(over, fill="overflow", ink="bad" if ink else "")
     torn = [row for row, stage in enumerate(sheet.stages) if sheet.torn(stage)]
     if torn:
-        edge = [(sheet.right + (4 if at % 2 else -4), sheet.y(torn[0]) + at * sheet.pitch * len(torn) / 12) for at in range(13)]
+        edge = [
+            (sheet.right + (4 if at % 2 else -4), sheet.y(torn[0]) + at * sheet.pitch * len(torn) / 12)
+            for at in range(13)
+        ]
         figure.polyline(edge, ink="bad", key="edge")
 
 

@@ -12,7 +12,11 @@ from engine.units import count_text, seconds_text, share_text
 
 NAMES = {"F": "forward", "B": "backward", "I": "input gradient", "W": "weight gradient"}
 DRAWN = 150  # operations up to which cells are drawn by hand
-STEADY, FINE, MERGED = 10.0, 7.0, 3.0  # mean widths of a cell below which it is straight, has a fine outline, joins a run
+STEADY, FINE, MERGED = (
+    10.0,
+    7.0,
+    3.0,
+)  # mean widths of a cell below which it is straight, has a fine outline, joins a run
 LABEL_GAP = 16.0
 
 
@@ -44,7 +48,9 @@ def pipeline_timeline(
     _stages(figure, sheet)
     if len(sheet.windows) > 1:
         _break(figure, sheet)
-    figure.height = _words(figure, sheet, whole, f"bubble {share_text(total)} of the step · {share_text(ideal)} of ideal")
+    figure.height = _words(
+        figure, sheet, whole, f"bubble {share_text(total)} of the step · {share_text(ideal)} of ideal"
+    )
     return figure
 
 
@@ -59,7 +65,11 @@ def _description(timeline: Timeline, whole: int, drawn: int, total: float, ideal
 def _rows(figure: LinkedFigure, sheet: Sheet) -> None:
     """Waiting lies under everything; then the operations, one path for each kind and chunk."""
     stages = range(sheet.timeline.stages)
-    waits = [(left, sheet.y(stage), (end - start) * scale, sheet.bar) for start, end, left, scale in sheet.windows for stage in stages]
+    waits = [
+        (left, sheet.y(stage), (end - start) * scale, sheet.bar)
+        for start, end, left, scale in sheet.windows
+        for stage in stages
+    ]
     figure.cells(waits, fill="waiting", ink="")
     if sheet.mean_cell < MERGED:
         _runs(figure, sheet)
@@ -92,7 +102,8 @@ def _runs(figure: LinkedFigure, sheet: Sheet) -> None:
 def _by_hand(boxes: Iterable[tuple[float, float, float, float]], seed: str) -> str:
     """Boxes that miss by a hair and leave each other air."""
     return "".join(
-        pen.rectangle(x + 0.9, y, max(1.0, width - 1.8), height, f"{seed}/{at}") for at, (x, y, width, height) in enumerate(boxes)
+        pen.rectangle(x + 0.9, y, max(1.0, width - 1.8), height, f"{seed}/{at}")
+        for at, (x, y, width, height) in enumerate(boxes)
     )
 
 
@@ -113,7 +124,9 @@ def _numbers(figure: LinkedFigure, sheet: Sheet) -> None:
         return
     most = max(interval.micro_batch for interval in sheet.shown)
     room = words_width(str(most), "cell") + 2
-    complete = [interval for interval in sheet.shown if sheet.box(interval)[2] > 3] if len(sheet.windows) > 1 else sheet.shown
+    complete = (
+        [interval for interval in sheet.shown if sheet.box(interval)[2] > 3] if len(sheet.windows) > 1 else sheet.shown
+    )
     widths: dict[str, float] = {}
     for interval in complete:
         widths[interval.kind] = min(widths.get(interval.kind, room * 9), sheet.box(interval)[2])
@@ -194,4 +207,3 @@ def _chunk_legend(figure: LinkedFigure, sheet: Sheet, right: float, base: float)
         at += SWATCH - 4
     figure.text(at + 8, y + 15, last)
     return at + 8 + words_width(last), base
-

@@ -70,7 +70,9 @@ def waterfall(
     found = losses(estimate)
     useful = estimate.mfu.causal.value
     name, css = (f"{name}-narrow", "drawing-narrow") if narrow else (name, "drawing-wide")
-    figure = LinkedFigure(name, 360 if narrow else 720, 0, "Where the time goes", description(estimate), f"waterfall {css}")
+    figure = LinkedFigure(
+        name, 360 if narrow else 720, 0, "Where the time goes", description(estimate), f"waterfall {css}"
+    )
     draw = _lying if narrow else _standing
     figure.height = draw(figure, merged(found), useful, _conventions(estimate), link)
     return figure
@@ -181,7 +183,9 @@ def _lying(
         y, start = 4 + at * pitch, (0.0 if at == 0 else level - loss.share)
         x, width = left + start * scale, loss.share * scale
         with _linked(figure, loss.name, loss.share, link if at else None):
-            figure.rectangle(x, y, max(1.2, width), bar, fill=loss.fill, stroke="normal" if width > 7 else "thin", key=loss.name)
+            figure.rectangle(
+                x, y, max(1.2, width), bar, fill=loss.fill, stroke="normal" if width > 7 else "thin", key=loss.name
+            )
         if loss.letter and width >= 28:
             figure.text(x + width / 2, y + bar / 2 + 5.5, loss.letter, anchor="middle")
         figure.text(0, y + 16, loss.name if words_width(loss.name) < left else "the rest")

@@ -86,7 +86,7 @@ DOORS = (
     Door("/docs", "Ask by program", "JSON, with every formula."),
 )
 
-router = APIRouter(default_response_class=HTMLResponse)
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
 @router.get("/")

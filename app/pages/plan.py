@@ -25,7 +25,7 @@ from engine.napkin import Comparison, comparisons
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
 
-router = APIRouter(prefix="/plan", default_response_class=HTMLResponse)
+router = APIRouter(prefix="/plan", default_response_class=HTMLResponse, include_in_schema=False)
 NOTES_SHOWN = 3
 NOTE_KINDS = {"error": "salmon", "warning": "salmon", "advice": "yellow", "good": "green"}
 

@@ -21,7 +21,7 @@ MEANINGLESS: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "zero": (_card(gpus=0), ("gpus = 0", "at least 1")),
     "negative": (_card(layout={"pp": -4}), ("layout.pp = -4", "at least 1")),
     "1e30": (_card(sequence_tokens=1e30), ("sequence_tokens = 1", "at most 16,777,216")),
-    "huge-whole-number": (_card(gpus=10**40), ("gpus = 1000", "at most")),
+    "huge-whole-number": (_card(gpus=10**40), ("gpus = 1e+40", "at most")),
     "text-for-a-number": (_card(gpus="many"), ("gpus = many", "number")),
     "unknown-key": (_card(layout={"tpp": 8}), ("layout.tpp", "unknown key", "tp")),
     "unknown-model": (_card(model="llama-3-70"), ("model = llama-3-70", "llama-3-70b")),

@@ -67,7 +67,9 @@ def assert_legible(figure: Figure) -> None:
     words = words_of(figure)
     crossing = [(a.text, b.text) for at, a in enumerate(words) for b in words[at + 1 :] if a.overlaps(b)]
     assert not crossing
-    outside = [w.text for w in words if w.left < -1 or w.right > figure.width + 1 or w.top < -1 or w.bottom > figure.height]
+    outside = [
+        w.text for w in words if w.left < -1 or w.right > figure.width + 1 or w.top < -1 or w.bottom > figure.height
+    ]
     assert not outside
 
 

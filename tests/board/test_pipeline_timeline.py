@@ -84,7 +84,9 @@ def test_a_step_too_long_to_draw_says_what_is_left_out():
 def test_a_step_that_is_drawn_whole_claims_no_break():
     timeline, micro_batches = case("card").step.timeline, case("card").scenario.layout.micro_batches
     assert timeline == case("card").step.timeline
-    assert not any("drawn" in words.text for words in words_of(pipeline_timeline(timeline, micro_batches=micro_batches)))
+    assert not any(
+        "drawn" in words.text for words in words_of(pipeline_timeline(timeline, micro_batches=micro_batches))
+    )
 
 
 def test_a_wait_shows_as_the_row_behind_the_cells():

@@ -24,7 +24,11 @@ WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 def violations(page: Page) -> list[str]:
     """What axe finds, a line for each element."""
     found = Axe().run(page, options=RULES).response["violations"]
-    return [f"{rule['id']}: {node['html'][:160]} — {node['failureSummary'][:300]}" for rule in found for node in rule["nodes"]]
+    return [
+        f"{rule['id']}: {node['html'][:160]} — {node['failureSummary'][:300]}"
+        for rule in found
+        for node in rule["nodes"]
+    ]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

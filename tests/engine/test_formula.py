@@ -139,7 +139,7 @@ def test_an_explanation_has_the_value_of_a_call(made: Formula, case: Any) -> Non
 @each_case
 def test_arrays_go_in_and_come_out(made: Formula, case: Any) -> None:
     if not made.parameters:
-        pytest.skip("a constant")
+        return  # a constant
     rows = points(made, case)
     columns = {name: np.array([at[name] for at in rows]) for name in made.parameters if name != made.case}
     answer = made(**columns, **({made.case: case} if made.case else {}))

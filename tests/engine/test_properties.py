@@ -113,7 +113,8 @@ def test_every_accepted_scenario_is_estimated_in_finite_numbers(document: dict[s
     assert result.step.low.value <= result.step.seconds.value <= result.step.high.value
     for c in result.step.communication:
         # a step may wait for more hand-overs than one stage issues, so sends alone may show more than they take
-        assert 0 <= c.exposed_share <= (math.inf if c.axis == "pp" else 1 + 1e-9), c
+        assert 0 <= c.exposed_share <= 1 + 1e-9, c
+        assert 0 <= c.exposed.value < math.inf, c
 
 
 def asked(model: str, *, tokens: int = 8192, **layout: Any) -> Estimate:
