@@ -5,7 +5,7 @@ keep it for ever. Nothing is fetched and no carrier is imported. A start builds 
 
     python -m app.assets
 
-builds everything and says what it does.
+builds everything; -v says what becomes of each file.
 """
 
 import gzip
@@ -14,6 +14,7 @@ import io
 import json
 import logging
 import re
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -234,10 +235,11 @@ def asset(request: Request, file: str) -> Response:
 
 
 def main() -> None:
-    """Build all files and say so."""
+    """Build all files; with -v say what becomes of each."""
     began = time.perf_counter()
-    assets = build(settings(), print, afresh=True)
-    print(f"{len(assets.names)} files in {assets.folder}, {time.perf_counter() - began:.1f} s")
+    say = print if "-v" in sys.argv[1:] else lambda line: None
+    assets = build(settings(), say, afresh=True)
+    print(f"Fonts, styles and scripts: {len(assets.names)} files built in {time.perf_counter() - began:.1f} s")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from engine.estimate import Estimate
 from engine.pipeline import bubble_of_total
 from engine.schedules import schedule_named
 from engine.stages import stages_of
-from engine.units import bytes_text, count_text, share_text
+from engine.units import count_text, share_text
 
 
 def remarks(estimate: Estimate) -> dict[str, str]:
@@ -49,14 +49,6 @@ def _stages(estimate: Estimate) -> str:
     if scenario.layout.pp == 1:
         return "no pipeline"
     return f"{sizes[0]} layers a stage" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} layers a stage"
-
-
-def memory_remark(estimate: Estimate) -> str:
-    """What the memory figure shows, in a line."""
-    fullest, capacity = estimate.fullest, bytes_text(estimate.capacity_bytes, binary=True)
-    which = f"stage {fullest.stage} is the fullest" if len(estimate.stages) > 1 else "each GPU"
-    needs = f"{bytes_text(fullest.needed.value, binary=True)} needed of {capacity}"
-    return f"{which}: {needs}{'' if estimate.fits else ', too much'}"
 
 
 def pipeline_remark(estimate: Estimate) -> str:

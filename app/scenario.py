@@ -1,11 +1,13 @@
 """The planner's form: field names, labels, limits and how they become a scenario. One place for all of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 from app.json_text import value_of
+from engine.document import together
+from engine.formula import nearest
 from engine.hardware import cluster_named, cluster_names
 from engine.layout import Layout
 from engine.model import catalogue
@@ -13,6 +15,7 @@ from engine.refusal import Refusal
 from engine.schedules import SCHEDULES
 
 PASTED = "pasted"
+BESIDE = ("knob",)  # in the query of a chart, but no part of the plan
 CONFIG_BYTES = 20_000  # of a config.json, which travels in the URL; real ones have about 1,000
 
 
@@ -21,7 +24,7 @@ class Field:
     """One input of the form.
 
     name       in the URL
-    path       of what it sets in a scenario document
+    path       of what it sets in a scenario document; empty for what only changes how answers are shown
     low, high  of its slider; typing may go beyond, as far as the engine allows
     worth      what 1 in the form is in the document: tokens are typed in trillions
     """
@@ -38,6 +41,12 @@ class Field:
     unit: str = ""
     worth: float = 1
     options: tuple[tuple[str, str], ...] = ()
+
+    def options_with(self, value: str) -> tuple[tuple[str, str], ...]:
+        """The options, and a value that is none of them."""
+        return (
+            self.options if any(value == option for option, _ in self.options) else (*self.options, (value, value[:40]))
+        )
 
 
 def _layout(name: str, label: str, high: float, **more: Any) -> Field:
@@ -82,6 +91,7 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
         _choice("recompute", "recompute", ("layout", "recompute"), "none", ("none", "none"), ("selective", "selective"), ("full", "full")),
         _choice("gradient_bytes", "gradients", ("layout", "gradient_bytes"), "4", ("4", "FP32"), ("2", "BF16")),
         _choice("sequence_parallel", "norms", ("layout", "sequence_parallel"), "true", ("true", "cut by TP"), ("false", "whole")),
+        _choice("units", "shown in", (), "GiB", ("GiB", "GiB"), ("GB", "GB")),
     )),
     ("run", (
         Field("tokens", "tokens", ("training", "tokens"), "15", low=0.1, high=30, step=0.1, scale="linear", unit="trillion",
@@ -95,8 +105,17 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
     )),
 )  # fmt: skip
 
+MADE_TOGETHER = (
+    "model",
+    "config",
+    "cluster",
+    "nic",
+    "spine",
+    "batch",
+    "stack",
+)  # with other fields, or of an empty text
 FIELDS = {field.name: field for _, fields in GROUPS for field in fields}
-BY_PATH = {".".join(field.path): field.name for field in FIELDS.values()}
+BY_PATH = {".".join(field.path): field.name for field in FIELDS.values() if field.path}
 ALIASES = {"layout.dp": "gpus", "model": "model", "layout.rank_order": "tp"}
 
 PRESETS: dict[str, dict[str, str]] = {
@@ -118,6 +137,18 @@ def state_of(query: Mapping[str, str]) -> dict[str, str]:
     return state
 
 
+def strangers(query: Iterable[tuple[str, str]]) -> list[Refusal]:
+    """What a query says that the form cannot hold: names it does not know, and names given twice."""
+    names = [name for name, _ in query if name not in BESIDE]
+    unknown = [
+        Refusal(name[:80], None, "the planner has no such field", nearest(name, FIELDS))
+        for name in names
+        if name not in FIELDS
+    ]
+    twice = [Refusal(name, None, "is given twice") for name in FIELDS if names.count(name) > 1]
+    return unknown + twice
+
+
 def query_of(state: Mapping[str, str]) -> str:
     """The shortest query that gives this state back."""
     usual = {**state_of({"cluster": state["cluster"]}), "cluster": FIELDS["cluster"].default}
@@ -129,21 +160,20 @@ def document_of(state: Mapping[str, str]) -> dict[str, Any]:
     refused: list[Refusal] = []
     document: dict[str, Any] = {}
     for field in FIELDS.values():
-        if field.name in ("model", "config", "cluster", "batch", "nic", "spine", "stack"):
+        if not field.path or field.name in MADE_TOGETHER:
             continue
         try:
             _put(document, field.path, _value(field, state[field.name]))
         except Refusal as refusal:
             refused.append(refusal)
-    for part in (_model, _cluster, _batch):
+    for part in (_model, _cluster, _batch, _units):
         try:
             part(document, state)
         except Refusal as refusal:
             refused.append(refusal)
     document["stack"] = state["stack"] or None
     if refused:
-        refused[0].others = tuple(refused[1:])
-        raise refused[0]
+        raise together(refused)
     return document
 
 
@@ -192,6 +222,12 @@ def _cluster(document: dict[str, Any], state: Mapping[str, str]) -> None:
         "nic_gbit_per_s": _number(FIELDS["nic"], state["nic"]),
         "oversubscription": _number(FIELDS["spine"], state["spine"]),
     }
+
+
+def _units(document: dict[str, Any], state: Mapping[str, str]) -> None:
+    known = [option for option, _ in FIELDS["units"].options]
+    if state["units"] not in known:
+        raise Refusal("units", state["units"], f"must be one of {', '.join(known)}", nearest(state["units"], known))
 
 
 def _batch(document: dict[str, Any], state: Mapping[str, str]) -> None:

@@ -22,7 +22,8 @@ LABEL_GAP = 16.0
 
 def pipeline_timeline(
     timeline: Timeline, *, bubble_of_total: float | None = None, bubble_of_ideal: float | None = None,
-    micro_batches: int | None = None, in_seconds: bool = True, narrow: bool = False, name: str = "pipeline-timeline",
+    micro_batches: int | None = None, in_seconds: bool = True, narrow: bool = False, quoted: bool = True,
+    name: str = "pipeline-timeline",
 ) -> LinkedFigure:  # fmt: skip
     """A row for each stage: forward, backward (or its two parts) and waiting, to scale.
 
@@ -31,6 +32,7 @@ def pipeline_timeline(
     micro_batches     of the step that is meant, when `timeline` is a shorter one like it: its middle is then left out
     in_seconds        whether times are seconds, so that the step's length can be told
     narrow            the composition for a phone
+    quoted            whether to write the bubble beside its swatch; a page may quote it in words that open its working
 
     Up to 150 operations are drawn by hand; more are straight. Of a step too long for the page the beginning and the end
     are drawn, with a break between them that says so.
@@ -48,9 +50,8 @@ def pipeline_timeline(
     _stages(figure, sheet)
     if len(sheet.windows) > 1:
         _break(figure, sheet)
-    figure.height = _words(
-        figure, sheet, whole, f"bubble {share_text(total)} of the step · {share_text(ideal)} of ideal"
-    )
+    bubble = f"bubble {share_text(total)} of the step · {share_text(ideal)} of ideal" if quoted else "waiting"
+    figure.height = _words(figure, sheet, whole, bubble, "remark" if quoted else "read")
     return figure
 
 
@@ -154,7 +155,7 @@ def _break(figure: LinkedFigure, sheet: Sheet) -> None:
         figure.polyline(zigzag, ink="soft", stroke="thin", key=f"break-{at}")
 
 
-def _words(figure: LinkedFigure, sheet: Sheet, whole: int, bubble: str) -> float:
+def _words(figure: LinkedFigure, sheet: Sheet, whole: int, bubble: str, style: str) -> float:
     """Legend; beside the swatch for waiting, the bubble as a remark; what was left out. Gives the height."""
     room = sheet.width
     entries = [Entry(FILLS[kind], NAMES[kind], letter=kind, css=f"op-{kind.lower()}") for kind in sheet.kinds]
@@ -164,13 +165,13 @@ def _words(figure: LinkedFigure, sheet: Sheet, whole: int, bubble: str) -> float
     elif sheet.chunks > 1:
         right, base = _chunk_legend(figure, sheet, right, base)
     right += GAP + 2
-    if right + SWATCH + 7 + words_width(bubble, "remark") > room:
+    if right + SWATCH + 7 + words_width(bubble, style) > room:
         right, base = 0, base + SWATCH + 8
     swatch(figure, Entry("waiting", "waiting"), right, base - SWATCH)
-    fits = right + SWATCH + 7 + words_width(bubble, "remark") <= room
+    fits = right + SWATCH + 7 + words_width(bubble, style) <= room
     for line, words in enumerate([bubble] if fits else bubble.split(" · ")):
         base += 24 if line else 0
-        figure.text(right + SWATCH + 7, base - 4, words, "remark")
+        figure.text(right + SWATCH + 7, base - 4, words, style)
     if len(sheet.windows) > 1:
         seen = len({interval.micro_batch for interval in sheet.shown})
         words = [f"{count_text(seen)} of {count_text(whole)} micro-batches drawn", "the middle repeats"]

@@ -14,11 +14,12 @@ from app.board.pipeline_timeline import pipeline_timeline
 from app.board.svg import Figure
 from app.board.waterfall import waterfall
 from app.plan_charts import KNOBS, knob_panel, memory_panel
-from app.plan_says import memory_remark, pipeline_remark, remarks
-from app.plan_terms import term_at, terms_of
-from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of
+from app.plan_says import pipeline_remark, remarks
+from app.plan_terms import shown_terms, term_at
+from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of, strangers
 from app.web import page, part
 from engine.checks import Finding
+from engine.document import together
 from engine.estimate import Estimate, estimate
 from engine.formula import Term
 from engine.napkin import Comparison, comparisons
@@ -55,13 +56,18 @@ class Board:
     query: str
     terms: Mapping[str, Term]
     memory: Figure
-    memory_remark: str
     pipeline: Figure
     pipeline_remark: str
     time: Figure
+    binary: bool
     notes: tuple[Note, ...]
     more_notes: tuple[Note, ...]
     comparisons: tuple[Comparison, ...]
+
+    @property
+    def fullest_words(self) -> str:
+        fullest = self.estimate.fullest.stage
+        return f"stage {fullest} is the fullest" if len(self.estimate.stages) > 1 else "each GPU"
 
 
 @dataclass(frozen=True)
@@ -91,7 +97,10 @@ class Plan:
     @property
     def state_words(self) -> str:
         """What stands above a board that does not show this state."""
-        return "" if self.board else "This plan has no meaning yet: see the fields that are marked."
+        if self.board:
+            return ""
+        nowhere = [words.refusal for name, words in self.says.items() if name not in FIELDS]
+        return " ".join(nowhere) or "This plan has no meaning yet: see the fields that are marked."
 
     @property
     def says_json(self) -> Markup:
@@ -120,8 +129,8 @@ def board(request: Request) -> HTMLResponse:
 @router.get("/working/{path}")
 def working(request: Request, path: str) -> HTMLResponse:
     """How one number is computed: symbols, this case's values, source, and the usual mistakes."""
-    state = _state(request)
-    term = term_at(estimate(scenario_from(document_of(state))), path)
+    state = state_of(request.query_params)
+    term = term_at(_estimate(request, state), path)
     template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
     return page(request, template, term=term, query=query_of(state))
 
@@ -129,24 +138,27 @@ def working(request: Request, path: str) -> HTMLResponse:
 @router.get("/chart/{name}")
 def chart(request: Request, name: Literal["memory", "knob"], knob: str = "pp") -> Response:
     """A chart to explore; a state without meaning leaves the one that is there."""
-    state = _state(request)
+    state = state_of(request.query_params)
     try:
-        found = estimate(scenario_from(document_of(state)))
+        found = _estimate(request, state)
     except Refusal:
         return Response(status_code=204)
     panel = memory_panel(found) if name == "memory" else knob_panel(state, knob, found.capacity_bytes)
     return part(request, "plan/_chart.html", panel=panel)
 
 
-def _state(request: Request) -> dict[str, str]:
-    return state_of(request.query_params)
+def _estimate(request: Request, state: Mapping[str, str]) -> Estimate:
+    """The estimate of a state, if the query it came from says nothing that the form does not know."""
+    if unknown := strangers(request.query_params.multi_items()):
+        raise together(unknown)
+    return estimate(scenario_from(document_of(state)))
 
 
 def plan_of(request: Request) -> Plan:
     """The planner's view model for a request: its query, and whether the browser asked for narrow figures."""
-    state = _state(request)
+    state = state_of(request.query_params)
     try:
-        found = estimate(scenario_from(document_of(state)))
+        found = _estimate(request, state)
     except Refusal as refusal:
         return Plan(state, refused(refusal), None)
     narrow = request.cookies.get("narrow") == "1"
@@ -159,31 +171,33 @@ def refused(refusal: Refusal) -> dict[str, Says]:
     """Each sentence under the control it is about; the first one wins where a field has two."""
     says: dict[str, Says] = {}
     for each in refusal.all:
-        says.setdefault(field_of(each), Says(refusal=each.sentence if each.value is None else each.advice))
+        name = field_of(each)
+        whole = each.value is None or name not in FIELDS
+        says.setdefault(name, Says(refusal=each.sentence if whole else each.advice))
     return says
 
 
 def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
     """The board of an estimate."""
-    query = query_of(state)
+    query, binary = query_of(state), state["units"] != "GB"
 
     def link(stage: int, kind: str) -> str:
-        return f"/plan/working/stage.{stage}.{kind}?{query}"
+        return f"/plan/working/memory.stages.{stage}.{kind}_bytes?{query}"
 
     def loss_link(name: str) -> str:
         return f"/plan/working/lost.{name.partition(',')[0].lower()}?{query}"
 
     notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in found.findings]
     return Board(
-        estimate=found, query=query, terms=terms_of(found),
-        memory=memory_bars(found.stages, found.capacity_bytes, narrow=narrow, link=link),
-        memory_remark=memory_remark(found), pipeline_remark=pipeline_remark(found),
+        estimate=found, query=query, terms=shown_terms(found),
+        memory=memory_bars(found.stages, found.capacity_bytes, narrow=narrow, link=link, binary=binary),
+        pipeline_remark=pipeline_remark(found),
         pipeline=pipeline_timeline(
             found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
-            micro_batches=found.scenario.layout.micro_batches, narrow=narrow,
+            micro_batches=found.scenario.layout.micro_batches, narrow=narrow, quoted=False,
         ),
         time=waterfall(found, narrow=narrow, link=loss_link),
-        notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
+        binary=binary, notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ class WorkingSlip extends HTMLElement {
   }
 
   giveBack() {
+    if (document.activeElement !== document.body) return; // given back already, or another control was pressed
     const link = [...document.querySelectorAll(LINKS)].find((each) => each.getAttribute("href") === this.opener);
     link?.focus();
   }
