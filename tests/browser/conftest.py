@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import ConsoleMessage, Page, Request, Response
+from playwright.sync_api import BrowserContext, ConsoleMessage, Page, Request, Response
 
 from tests.browser.chromium import launch_options
 from tests.server import running
@@ -36,6 +36,7 @@ class Troubles(list[str]):
     def __init__(self, base_url: str):
         super().__init__()
         self.host = urlsplit(base_url).netloc
+        self.asked: list[str] = []
 
     def watch(self, page: Page) -> None:
         page.on("console", self._console)
@@ -52,6 +53,7 @@ class Troubles(list[str]):
             self.append(f"console: {message.text}")
 
     def _request(self, request: Request) -> None:
+        self.asked.append(request.url)
         asked = urlsplit(request.url)
         if asked.scheme not in ("data", "blob") and asked.netloc != self.host:
             self.append(f"another host: {request.url}")
@@ -75,15 +77,22 @@ def errors(base_url: str) -> Iterator[Troubles]:
 
 
 @pytest.fixture
-def visit(new_context: Callable[..., object], errors: Troubles) -> Visit:
+def asked(errors: Troubles) -> list[str]:
+    """Every address that the windows of this test have asked for."""
+    return errors.asked
+
+
+@pytest.fixture
+def visit(new_context: Callable[..., BrowserContext], errors: Troubles) -> Visit:
     """Open an address in a new window: visit("/plan", width=390, height=844, color_scheme="dark")."""
 
-    def opened(path: str, width: int = 1280, height: int = 900, **options: object) -> Page:
+    def opened(path: str, width: int = 1280, height: int = 900, status: int | None = 200, **options: object) -> Page:
         context = new_context(viewport={"width": width, "height": height}, **options)
-        context.set_default_timeout(PATIENCE_MS)  # type: ignore[attr-defined]
-        page: Page = context.new_page()  # type: ignore[attr-defined]
+        context.set_default_timeout(PATIENCE_MS)
+        page = context.new_page()
         errors.watch(page)
-        page.goto(path, wait_until="load")
+        answer = page.goto(path, wait_until="load")
+        assert answer and answer.status == status or status is None
         return page
 
     return opened

@@ -1,0 +1,56 @@
+"""Pictures of every page, as screenshots/<page>-<width>-<scheme>.png: make screenshots"""
+
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from app.scenario import PRESETS, query_of, state_of
+from tests.browser.chromium import launch_options
+from tests.server import running
+
+FOLDER = Path(__file__).parent.parent / "screenshots"
+SIZES = ((1920, 1080), (1024, 768), (390, 844))
+SCHEMES = ("light", "dark")
+SLIP = "slip"
+
+
+def pages() -> dict[str, str]:
+    """The address of each picture."""
+    plans = {"plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query_of(state_of(state))}" for name, state in PRESETS.items()}
+    return {"home": "/", **plans, "plan-refused": "/plan?batch=513", SLIP: "/plan", "docs": "/docs", "404": "/nothing"}
+
+
+def open_slip(page: Page) -> None:
+    page.locator("#plan-board a.value").first.click()
+    page.locator("#plan-working h2").wait_for()
+
+
+def take(browser: Browser, base: str, size: tuple[int, int], scheme: str) -> None:
+    """All pages in one size and scheme."""
+    width, height = size
+    context = browser.new_context(
+        base_url=base, viewport={"width": width, "height": height}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    for name, path in pages().items():
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+        if name == SLIP:
+            open_slip(page)
+        page.screenshot(path=FOLDER / f"{name}-{width}-{scheme}.png", full_page=name != SLIP)
+    context.close()
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    with running() as base, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(**launch_options())
+        for size in SIZES:
+            for scheme in SCHEMES:
+                take(browser, base, size, scheme)
+        browser.close()
+    print(f"{len(pages()) * len(SIZES) * len(SCHEMES)} pictures in {FOLDER.name}/")
+
+
+if __name__ == "__main__":
+    main()
