@@ -47,7 +47,7 @@ def latex_number(value: float) -> str:
         return "0"
     exponent = math.floor(math.log10(abs(value)))
     if -4 <= exponent < 6:
-        text = f"{value:,.0f}" if value == round(value) else f"{value:,.{max(0, 3 - exponent)}f}"
+        text = digits_text(value, 4) if value != round(value) else f"{value:,.0f}"
         return text.replace(",", "{,}")
     mantissa, _, power = f"{value:.3e}".partition("e")
     return rf"{float(mantissa):g}\times 10^{{{int(power)}}}"
