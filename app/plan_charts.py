@@ -9,6 +9,8 @@ from markupsafe import Markup
 from app.charts import Chart, Turn, knob_curves, memory_over_step, turn
 from app.scenario import FIELDS, Field, document_of
 from engine.estimate import Estimate
+from engine.formula import nearest
+from engine.refusal import Refusal
 from engine.units import bytes_text, seconds_text, share_text
 
 KNOBS = tuple(field for field in FIELDS.values() if field.kind == "slider")
@@ -43,10 +45,12 @@ def memory_panel(found: Estimate) -> ChartPanel:
 def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> ChartPanel:
     """One field of the form turned through its slider's range, everything else as it stands.
 
-    name   of a slider; another name falls back to the first
+    name   of a slider
     """
-    knob = FIELDS.get(name)
-    field = knob if knob in KNOBS else KNOBS[0]
+    names = [knob.name for knob in KNOBS]
+    if name not in names:
+        raise Refusal("knob", name, f"must be one of {', '.join(names)}", nearest(name, names))
+    field = FIELDS[name]
     turns = [
         turn(value, lambda value=value: document_of({**state, field.name: f"{value:g}"}))
         for value in _positions(field, state)

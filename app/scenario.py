@@ -1,5 +1,6 @@
 """The planner's form: field names, labels, limits and how they become a scenario. One place for all of it."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,7 @@ from engine.hardware import cluster_named, cluster_names
 from engine.layout import Layout
 from engine.model import catalogue
 from engine.refusal import Refusal
+from engine.scenario import MOST_TOKENS
 from engine.schedules import SCHEDULES
 
 PASTED = "pasted"
@@ -130,11 +132,17 @@ PRESETS: dict[str, dict[str, str]] = {
 
 def state_of(query: Mapping[str, str]) -> dict[str, str]:
     """Every field of the form with its text, from a URL's query; what the query leaves out has its default."""
-    state = {name: query.get(name, field.default).strip() for name, field in FIELDS.items()}
+    state = {name: _plain(field, query.get(name, field.default)) for name, field in FIELDS.items()}
     if not state["nic"]:
         cluster = state["cluster"] if state["cluster"] in cluster_names() else FIELDS["cluster"].default
         state["nic"] = f"{cluster_named(cluster).nic_gbit_per_s:g}"
     return state
+
+
+def _plain(field: Field, text: str) -> str:
+    """The text as the field can show it again: a number without the signs that only group its digits."""
+    bare = re.sub(r"[,_\u00a0\u202f]", "", text) if field.kind == "slider" else text
+    return bare.strip()
 
 
 def strangers(query: Iterable[tuple[str, str]]) -> list[Refusal]:
@@ -189,13 +197,16 @@ def _value(field: Field, text: str) -> Any:
         return text == "true"
     if field.kind in ("select", "choice") and not text.lstrip("-").isdigit():
         return text
-    return _number(field, text) * (field.worth if field.worth != 1 else 1)
+    number = _number(field, text)
+    if field.worth != 1 and not 0 < number <= MOST_TOKENS / field.worth:
+        raise Refusal(".".join(field.path), text, f"must be above 0 and at most {MOST_TOKENS / field.worth:,.0f} {field.unit}",
+                      f"{min(max(number, field.low), MOST_TOKENS / field.worth):g}")  # fmt: skip
+    return number * field.worth if field.worth != 1 else number
 
 
 def _number(field: Field, text: str) -> float:
-    plain = text.replace(",", "").replace("\N{NO-BREAK SPACE}", "").replace("_", "")
     try:
-        number = float(plain)
+        number = float(text.encode("ascii"))  # digits of other scripts would stand empty in the form
     except ValueError:
         raise Refusal(".".join(field.path), text, "needs a number", field.default) from None
     if number != number or abs(number) == float("inf"):

@@ -17,10 +17,13 @@ from engine.refusal import Refusal
 StackName = Literal["megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]
 
 
+MOST_TOKENS = 1e18
+
+
 class Training(Document, frozen=True):
     """The run the step is repeated for."""
 
-    tokens: Real = Says("tokens of the run", "tokens", default=15e12, gt=0, le=1e18)
+    tokens: Real = Says("tokens of the run", "tokens", default=15e12, gt=0, le=MOST_TOKENS)
     usd_per_gpu_hour: Real = Says("price", "USD per GPU-hour", default=2.5, ge=0, le=1e6)
     mfu: Real | None = Says(
         "a share of peak to plan with, instead of the one computed", "share", default=None, ge=1e-4, le=1

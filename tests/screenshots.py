@@ -1,6 +1,7 @@
 """Pictures of every page, as screenshots/<page>-<width>-<scheme>.png: make screenshots"""
 
 from pathlib import Path
+from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
@@ -10,22 +11,26 @@ from tests.server import running
 
 FOLDER = Path(__file__).parent.parent / "screenshots"
 SIZES = ((1920, 1080), (1024, 768), (390, 844))
-SCHEMES = ("light", "dark")
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SLIP = "slip"
 
 
 def pages() -> dict[str, str]:
     """The address of each picture."""
-    plans = {"plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query_of(state_of(state))}" for name, state in PRESETS.items()}
+    plans = {
+        "plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query_of(state_of(state))}"
+        for name, state in PRESETS.items()
+    }
     return {"home": "/", **plans, "plan-refused": "/plan?batch=513", SLIP: "/plan", "docs": "/docs", "404": "/nothing"}
 
 
 def open_slip(page: Page) -> None:
-    page.locator("#plan-board a.value").first.click()
+    page.locator(".plan-answer a.value").first.click()
     page.locator("#plan-working h2").wait_for()
 
 
-def take(browser: Browser, base: str, size: tuple[int, int], scheme: str) -> None:
+def take(browser: Browser, base: str, size: tuple[int, int], scheme: Scheme) -> None:
     """All pages in one size and scheme."""
     width, height = size
     context = browser.new_context(

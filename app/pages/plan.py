@@ -22,6 +22,7 @@ from engine.checks import Finding
 from engine.document import together
 from engine.estimate import Estimate, estimate
 from engine.formula import Term
+from engine.hardware import cluster_named, cluster_names
 from engine.napkin import Comparison, comparisons
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
@@ -85,6 +86,11 @@ class Plan:
     @property
     def knobs_options(self) -> list[tuple[str, str]]:
         return [(knob.name, knob.label) for knob in KNOBS]
+
+    @property
+    def nics(self) -> dict[str, float]:
+        """Each cluster's own network, for the form to follow a change of the cluster.   [Gb/s]"""
+        return {name: cluster_named(name).nic_gbit_per_s for name in cluster_names()}
 
     @property
     def presets(self) -> Mapping[str, str]:

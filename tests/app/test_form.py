@@ -88,7 +88,9 @@ def test_a_preset_has_a_meaning_and_fits(preset: str) -> None:
 def test_the_presets_are_what_their_names_say() -> None:
     named = {name: estimate(scenario_from(document_of(state_of(state)))) for name, state in PRESETS.items()}
     for name, found in named.items():
-        assert f"{found.parameters.value / 1e9:.0f}B" == name.split()[0].replace("70B", "71B").replace("405B", "406B"), name
+        assert f"{found.parameters.value / 1e9:.0f}B" == name.split()[0].replace("70B", "71B").replace(
+            "405B", "406B"
+        ), name
     assert [found.scenario.gpus for found in named.values()] == [1024, 16384, 8]
 
 

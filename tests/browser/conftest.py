@@ -86,13 +86,13 @@ def asked(errors: Troubles) -> list[str]:
 def visit(new_context: Callable[..., BrowserContext], errors: Troubles) -> Visit:
     """Open an address in a new window: visit("/plan", width=390, height=844, color_scheme="dark")."""
 
-    def opened(path: str, width: int = 1280, height: int = 900, status: int | None = 200, **options: object) -> Page:
+    def opened(path: str, width: int = 1280, height: int = 900, status: int = 200, **options: object) -> Page:
         context = new_context(viewport={"width": width, "height": height}, **options)
         context.set_default_timeout(PATIENCE_MS)
         page = context.new_page()
         errors.watch(page)
         answer = page.goto(path, wait_until="load")
-        assert answer and answer.status == status or status is None
+        assert answer and answer.status == status
         return page
 
     return opened

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
-ANSWER = "#plan-board a.value"
+ANSWER = ".plan-answer a.value"
 
 
 class Planner:

@@ -18,7 +18,7 @@ def test_without_scripts_the_form_sends_itself_and_numbers_are_links(visit) -> N
     page.get_by_role("button", name="Show this plan").click()
     assert parse_qs(urlsplit(page.url).query)["tp"] == ["4"]
     assert page.locator("#tp").input_value() == "4"
-    number = page.locator("#plan-board a.value").first
+    number = page.locator(".plan-answer a.value").first
     shown = number.inner_text()
     number.click()
     assert urlsplit(page.url).path.startswith("/plan/working/")

@@ -58,9 +58,9 @@ def test_keys_alone_choose_and_pick(planner: Planner) -> None:
 
 def test_enter_on_a_number_opens_its_working_and_escape_gives_the_focus_back(planner: Planner) -> None:
     page, slip = planner.page, planner.page.locator("#plan-working")
-    for path in ("step", "wire.0"):
+    for path in ("step.seconds", "communication.0.exposed_seconds"):
         link = page.locator(
-            f"#plan-board a.value[href^='/plan/working/{path}?'], #plan-board a.value[href='/plan/working/{path}']"
+            f".plan-board a.value[href^='/plan/working/{path}?'], .plan-board a.value[href='/plan/working/{path}']"
         ).first
         link.focus()
         page.keyboard.press("Enter")
@@ -86,7 +86,7 @@ def test_the_parts_of_a_drawing_open_their_working_too(planner: Planner) -> None
 
 def test_a_control_that_is_pressed_beside_an_open_working_keeps_the_focus(planner: Planner) -> None:
     page, slip = planner.page, planner.page.locator("#plan-working")
-    page.locator("#plan-board a.value").first.click()
+    page.locator(".plan-answer a.value").first.click()
     expect(slip.locator("h2")).to_be_focused()
     planner.number("gpus").click()
     expect(slip).to_be_hidden()

@@ -79,30 +79,29 @@ def test_the_address_holds_the_plan_after_the_hand_lets_go_and_gives_it_back(pla
     assert planner.board() == board
 
 
-@pytest.mark.parametrize(
-    ("name", "typed", "words"),
-    [("tp", "6", "64 attention heads"), ("gpus", "1000", "multiple of tp 8 x cp 1 x pp 4"), ("batch", "513", "multiple of 32"),
-     ("sequence", "0", "at least 1"), ("micro_batch", "-1", "at least 1"), ("tokens", "", "needs a number"),
-     ("vp", "2", "one chunk")],
-)  # fmt: skip
-def test_a_typed_value_without_meaning_is_told_beside_its_field_and_the_board_recovers(
-    planner: Planner, name: str, typed: str, words: str
-) -> None:
-    page, field = planner.page, planner.number(name)
-    good, board = field.input_value(), planner.board()
-    field.fill(typed)
-    expect(planner.says(name)).to_contain_text(words)
-    expect(field).to_have_attribute("aria-invalid", "true")
-    expect(field).to_have_attribute("aria-describedby", re.compile(rf"\bsays-{name}\b"))
-    assert planner.board() == board
-    expect(page.locator("#plan-board > *").first).to_have_css("opacity", "0.4")
-    expect(page.locator("#plan-state")).to_contain_text("no meaning")
-    field.fill(good)
-    expect(planner.says(name).locator(".refusal")).to_have_count(0)
-    expect(field).not_to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#plan-board > *").first).to_have_css("opacity", "1")
-    expect(page.locator("#plan-state")).to_have_text("")
-    assert planner.board() == board
+WITHOUT_MEANING = [
+    ("tp", "6", "64 attention heads"), ("gpus", "1000", "multiple of tp 8 x cp 1 x pp 4"), ("batch", "513", "multiple of 32"),
+    ("sequence", "0", "at least 1"), ("micro_batch", "-1", "at least 1"), ("tokens", "", "needs a number"), ("vp", "2", "one chunk"),
+]  # fmt: skip
+
+
+def test_a_typed_value_without_meaning_is_told_beside_its_field_and_the_board_recovers(planner: Planner) -> None:
+    page, board = planner.page, planner.board()
+    for name, typed, words in WITHOUT_MEANING:
+        field, good = planner.number(name), planner.number(name).input_value()
+        field.fill(typed)
+        expect(planner.says(name)).to_contain_text(words)
+        expect(field).to_have_attribute("aria-invalid", "true")
+        expect(field).to_have_attribute("aria-describedby", re.compile(rf"\bsays-{name}\b"))
+        assert planner.board() == board
+        expect(page.locator("#plan-board > section").first).to_have_css("opacity", "0.4")
+        expect(page.locator("#plan-state")).to_contain_text("no meaning")
+        field.fill(good)
+        expect(planner.says(name).locator(".refusal")).to_have_count(0)
+        expect(field).not_to_have_attribute("aria-invalid", "true")
+        expect(page.locator("#plan-board > section").first).to_have_css("opacity", "1")
+        expect(page.locator("#plan-state")).to_have_text("")
+        assert planner.board() == board
 
 
 def test_a_plan_without_meaning_survives_a_reload_as_it_was_typed(planner: Planner) -> None:

@@ -5,6 +5,7 @@ const NARROW = matchMedia("(width < 52rem)");
 class PlanForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector("form");
+    this.addEventListener("input", ({ target }) => target.name === "cluster" && this.follow(target.value), true);
     this.addEventListener("change", () => this.remember());
     document.addEventListener("htmx:afterSwap", ({ target }) => target.id?.startsWith("plan-") && this.say());
     NARROW.addEventListener("change", () => this.room());
@@ -12,9 +13,17 @@ class PlanForm extends HTMLElement {
     this.say();
   }
 
+  // another cluster brings its own network: before the form is read, and so before it is sent
+  follow(cluster) {
+    const nic = this.form.elements.nic;
+    nic.value = JSON.parse(this.dataset.nics)[cluster] ?? nic.value;
+    nic.closest("slider-field")?.follow?.();
+  }
+
   remember() {
+    document.querySelector(".plan-presets [aria-current]")?.removeAttribute("aria-current"); // no longer that plan
     const query = new URLSearchParams(new FormData(this.form));
-    for (const [name, value] of [...query]) if (value === "") query.delete(name);
+    for (const name of ["config", "stack"]) if (query.get(name) === "") query.delete(name);
     history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}`);
   }
 
