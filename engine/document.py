@@ -84,7 +84,7 @@ def _refusal(kind: type[BaseModel], detail: ErrorDetails, where: str) -> Refusal
         return Refusal(field, given, f"must be {'at least' if what.endswith('equal') else 'above'} {bound:g}",
                        f"{bound:g}" if what.endswith("equal") else None)  # fmt: skip
     if what in ("less_than_equal", "less_than"):
-        bound: float = context["le"] if "le" in context else context["lt"]
+        bound = float(context.get("le", context.get("lt", 0)))
         most = f"{bound:,.0f}" if bound < 1e15 and bound == int(bound) else f"{bound:g}"
         return Refusal(field, given, f"must be at most {most}", most.replace(",", ""))
     if what == "literal_error":
