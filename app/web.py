@@ -21,7 +21,7 @@ from app.settings import settings
 from engine import units
 from engine.refusal import Refusal
 
-PLACES = (("Plan", "/plan"), ("API", "/docs"))  # shown when a route answers there
+PLACES = (("Scenes", "/scenes"), ("Plan", "/plan"), ("API", "/docs"))  # shown when a route answers there
 THEMES = ("auto", "light", "dark")
 
 # The hash is that of the empty string: Plotly adds an empty <style> and fills it by script.

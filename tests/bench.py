@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from app.board.scenes import SCENES
 from engine import compute, estimate
 from engine.answer import answer
 from engine.scenario import scenario_from
@@ -94,9 +95,40 @@ def browser_side(browser: Browser, base: str) -> None:
         say(f"slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", "< 50")
 
 
+SMOOTH = """async () => {
+  const player = document.querySelector("scene-player");
+  const long = [];
+  new PerformanceObserver((list) => long.push(...list.getEntries().map((e) => e.duration))).observe({ type: "longtask" });
+  const frames = [];
+  let last = performance.now();
+  let on = true;
+  const tick = (now) => { frames.push(now - last); last = now; if (on) requestAnimationFrame(tick); };
+  requestAnimationFrame(tick);
+  for (let at = 0; at < player.frames.all.length; at++) {
+    player.go(at);
+    await new Promise((done) => setTimeout(done, 600));
+  }
+  on = false;
+  return { frames: frames.slice(2), long };
+}"""
+
+
+def scenes(browser: Browser, base: str) -> None:
+    """Frames a second while each scene moves from frame to frame, and tasks over 50 ms."""
+    for name in SCENES:
+        page = browser.new_page(viewport={"width": 1920, "height": 1080})
+        page.goto(f"{base}/scenes/{name}")
+        page.wait_for_load_state("networkidle")
+        seen = page.evaluate(SMOOTH)
+        say(f"scene {name}: frames a second, median", 1000 / statistics.median(seen["frames"]), "", "60")
+        say(f"scene {name}: tasks over 50 ms after the first", max(0, len(seen["long"]) - 1), "", "0")
+        page.close()
+
+
 if __name__ == "__main__":
     engine()
     with running() as base, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(**launch_options())
         browser_side(chromium, base)
+        scenes(chromium, base)
         chromium.close()

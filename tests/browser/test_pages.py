@@ -13,6 +13,10 @@ PAGES = {
     "plan": ("/plan", 200),
     "plan refused": ("/plan?tp=6&zero=9&model=gpt-9", 200),
     "docs": ("/docs", 200),
+    "scenes": ("/scenes", 200),
+    "gallery": ("/gallery", 200),
+    "scene refused": ("/scenes/ddp?gpus=99", 200),
+    "stage": ("/present/ddp?frame=2", 200),
     "working": ("/plan/working/step.seconds", 200),
     "no such working": ("/plan/working/nonsense", 422),
     "no such page": ("/nothing", 404),
@@ -64,12 +68,12 @@ def test_a_page_breaks_no_rule_of_its_own_and_asks_no_other_host(visit, path: st
     assert page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily").startswith("Kalam")
 
 
-@pytest.mark.parametrize("path", ["/", "/plan", "/docs", "/plan/working/step.seconds"])
+@pytest.mark.parametrize("path", ["/", "/plan", "/docs", "/scenes", "/plan/working/step.seconds"])
 def test_axe_finds_nothing(visit, path: str) -> None:
     assert violations(visit(path, reduced_motion="reduce"), (*LOOKS, *OTHER_LOOKS)) == []
 
 
-@pytest.mark.parametrize("name", ["plan refused", "no such working", "no such page"])
+@pytest.mark.parametrize("name", ["plan refused", "scene refused", "no such working", "no such page"])
 def test_axe_finds_nothing_where_something_is_refused(visit, name: str) -> None:
     path, status = PAGES[name]
     assert violations(visit(path, status=status, reduced_motion="reduce"), LOOKS) == []
@@ -86,7 +90,9 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((e) => e.get
   .slice(0, 5).map((e) => `${e.tagName}.${e.getAttribute("class") ?? ""}`)"""
 
 
-@pytest.mark.parametrize("path", ["/", "/plan", "/plan?batch=513", "/docs", "/plan/working/step.seconds"])
+@pytest.mark.parametrize(
+    "path", ["/", "/plan", "/plan?batch=513", "/docs", "/scenes", "/gallery", "/plan/working/step.seconds"]
+)
 def test_no_page_is_wider_than_its_window(visit, path: str) -> None:
     page = visit(path)
     for width in (320, 390, 768, 1024, 1920, 3840):

@@ -1,0 +1,17 @@
+"""The scenes, one file each. To add one: copy the smallest sibling and list it here; pages, stage and tests read this."""
+
+from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, Switch
+from app.board.scenes.ddp import DDP
+from engine.formula import nearest
+from engine.refusal import Refusal
+
+SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP,)}
+
+__all__ = ["SCENES", "Frame", "Knob", "Misconception", "Question", "Scene", "Switch", "scene_named"]
+
+
+def scene_named(name: str) -> Scene:
+    """The scene of this name, or a Refusal with the name most like it."""
+    if name not in SCENES:
+        raise Refusal("scene", name, f"there is no such scene; there are {', '.join(SCENES)}", nearest(name, SCENES))
+    return SCENES[name]

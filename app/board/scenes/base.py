@@ -1,0 +1,191 @@
+"""What a scene is: a function of its knobs that gives frames. Everything a player does is choosing a frame.
+
+A frame is a drawing with a caption and a description. Shapes that a viewer should see move carry a key: the player
+slides a key from where one frame has it to where the next one has it. Nothing in a frame depends on how it was reached.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html import escape
+from typing import Literal
+
+from app.board.linked import LinkedFigure
+from app.board.pen import number
+from engine.document import together
+from engine.domain import Domain
+from engine.formula import Term, nearest
+from engine.refusal import Refusal
+
+WIDTH, HEIGHT = 720, 400  # of every frame: 16 units of text are then 21 pixels on a projector of 1024x768
+MOST_WORDS = 20
+
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A number one may turn.
+
+    name     in the address
+    low      and high: what the scene can draw and the engine can answer
+    scale    linear, in steps of `step`; or doubling
+    """
+
+    name: str
+    label: str
+    default: float
+    low: float
+    high: float
+    step: float = 1
+    scale: Literal["linear", "doubling"] = "linear"
+    unit: str = ""
+    whole: bool = True
+
+    def value(self, text: str) -> float:
+        """The number typed, or a Refusal with the nearest that works."""
+        domain = Domain(self.low, self.high, self.whole)
+        try:
+            given = float(text.replace(",", ""))
+        except ValueError:
+            raise Refusal(self.name, text, f"needs {domain.rule}", f"{self.default:g}") from None
+        if given != given or given != domain.nearest(given):
+            near = domain.nearest(given) if given == given else self.default
+            raise Refusal(self.name, text, f"needs {domain.rule}", f"{near:g}")
+        return given
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice of words one may turn. In `Values` it is the place of the option, from 0."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    default: str
+
+    def value(self, text: str) -> float:
+        names = [name for name, _ in self.options]
+        if text not in names:
+            raise Refusal(self.name, text, f"must be one of {', '.join(names)}", nearest(text, names))
+        return float(names.index(text))
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One picture of a scene.
+
+    name          for the scrub bar: two or three words
+    caption       what happens here, at most 20 words
+    description   the same for people who hear the page: what is where, with its numbers
+    """
+
+    name: str
+    caption: str
+    description: str
+    figure: "SceneFigure"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to predict before the scene plays.
+
+    ask       the question
+    answer    what the engine says: a Term for a number; for a choice the right option is `right`
+    options   of a choice, in the order shown; empty for a number
+    because   one or two sentences, once answered
+    """
+
+    ask: str
+    because: str
+    answer: Term | None = None
+    options: tuple[str, ...] = ()
+    right: int = 0
+    tolerance: float = 0.1
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """Something people say, and what is so instead."""
+
+    said: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A scene: what it is about, what one may turn, and its frames as a pure function of that.
+
+    name            in the address
+    sentence        the one thing to remember
+    frames          knob values -> frames; may refuse values that fit no picture
+    question        knob values -> what to predict
+    numbers         knob values -> the numbers behind the pictures, each with its working
+    misconceptions  knob values -> what it puts right
+    """
+
+    name: str
+    title: str
+    sentence: str
+    knobs: tuple[Knob | Switch, ...]
+    frames: Callable[[Values], tuple[Frame, ...]]
+    question: Callable[[Values], Question]
+    numbers: Callable[[Values], tuple[Term, ...]]
+    misconceptions: Callable[[Values], tuple[Misconception, ...]]
+
+    def values(self, given: Mapping[str, str]) -> dict[str, float]:
+        """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
+        found: dict[str, float] = {}
+        refused: list[Refusal] = []
+        for knob in self.knobs:
+            try:
+                found[knob.name] = knob.value(given.get(knob.name, knob_text(knob)).strip())
+            except Refusal as refusal:
+                refused.append(refusal)
+        if refused:
+            raise together(refused)
+        return found
+
+
+def knob_text(knob: Knob | Switch) -> str:
+    """The default of a knob as the address writes it."""
+    return knob.default if isinstance(knob, Switch) else f"{knob.default:g}"
+
+
+class SceneFigure(LinkedFigure):
+    """A frame's drawing. Its hand is the scene's: what two frames share looks the same in both.
+
+    scene   whose frame it is
+    frame   which one, for the ids on a page that holds all of them
+    """
+
+    def __init__(self, scene: str, frame: int, title: str, description: str, height: float = HEIGHT):
+        super().__init__(f"{scene}-{frame}", WIDTH, height, title, description, "scene-drawing")
+        self.scene = scene
+        self.keys: list[str] = []
+
+    def _seed(self, key: str) -> str:
+        return f"{self.scene}/{key}" if key else super()._seed(key)
+
+    @contextmanager
+    def at(self, key: str, x: float, y: float, css: str = "") -> Iterator[None]:
+        """What is drawn inside has its origin at (x, y) and moves there from where the frame before had this key."""
+        if key in self.keys:
+            raise ValueError(f"the key {key} stands twice in one frame")
+        self.keys.append(key)
+        starts = [(drawn, len(drawn)) for drawn in (self._shapes, self._words)]
+        yield
+        for layer, (drawn, start) in zip(("shape", "word"), starts, strict=True):
+            if len(drawn) > start:
+                opened = (
+                    f'<g class="{f"mover {css}".strip()}" data-key="{escape(key)}-{layer}"'
+                    f' transform="translate({number(x)} {number(y)})">'
+                )
+                drawn[start:] = [opened, *drawn[start:], "</g>"]
+
+    @contextmanager
+    def tip(self, words: str) -> Iterator[None]:
+        """Why it is so: shown when one points at, or reaches by keyboard, what is drawn inside."""
+        start = len(self._shapes)
+        yield
+        self._shapes[start:] = [f'<g class="tip"><title>{escape(words)}</title>', *self._shapes[start:], "</g>"]

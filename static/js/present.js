@@ -1,0 +1,2 @@
+// The stage of a projector.
+import "./elements/present-stage.js";

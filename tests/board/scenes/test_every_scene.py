@@ -1,0 +1,154 @@
+"""What holds for every scene; a new one is tested by being listed."""
+
+import ast
+import hashlib
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import app.board.scenes as folder
+from app.board.scenes import SCENES, Knob, Scene
+from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame, Switch
+from engine.refusal import Refusal
+from tests.board.figures import words_of
+
+FOLDER = Path(folder.__file__).parent
+SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "scenes"
+NAMES = re.compile(
+    r"ZeRO-\d|1F1B|ZB-H\d|H\d00|FP?\d+|BF16|GPU \{|[A-Z]\d\b|\bv \d|Llama 3|NVL72|%[.\d]*[dfg]|:[.,\d]*[dfg]"
+)
+QUIET = 0.01  # share of words that may touch: a caption's ruler is only close
+
+
+def settings(scene: Scene) -> list[dict[str, str]]:
+    """Defaults, and each knob at both of its ends."""
+    found: list[dict[str, str]] = [{}]
+    for knob in scene.knobs:
+        ends = [name for name, _ in knob.options] if isinstance(knob, Switch) else [f"{knob.low:g}", f"{knob.high:g}"]
+        found += [{knob.name: end} for end in ends]
+    return found
+
+
+def drawn(scene: Scene, setting: dict[str, str]) -> tuple[Frame, ...]:
+    try:
+        return scene.frames(scene.values(setting))
+    except Refusal:
+        return ()
+
+
+EACH = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+
+
+@EACH
+def test_the_same_values_give_the_same_bytes(scene: Scene):
+    values = scene.values({})
+    assert [f.figure.svg() for f in scene.frames(values)] == [f.figure.svg() for f in scene.frames(values)]
+
+
+@EACH
+def test_every_setting_gives_frames_or_a_sentence(scene: Scene):
+    for setting in settings(scene):
+        for frame in drawn(scene, setting):
+            svg = frame.figure.svg()
+            assert "nan" not in svg and "inf" not in svg, (setting, frame.name)
+    assert drawn(scene, {}), "the defaults give a picture"
+
+
+@EACH
+def test_captions_are_short_and_every_frame_is_told_in_words(scene: Scene):
+    frames = scene.frames(scene.values({}))
+    for frame in frames:
+        assert 3 <= len(frame.caption.split()) <= MOST_WORDS, frame.caption
+        assert len(frame.description) > 40, frame.name
+    assert len({frame.name for frame in frames}) == len(frames)
+
+
+@EACH
+def test_words_stand_inside_their_frame(scene: Scene):
+    for setting in settings(scene):
+        for frame in drawn(scene, setting):
+            still = re.sub(r'<g class="mover.*?</g>', "", frame.figure.svg())
+            for word in words_of(frame.figure):
+                if f">{word.text}</text>" not in still:
+                    continue  # its place is relative to a group that moves
+                assert word.left > -14 and word.right < WIDTH + 14, (setting, frame.name, word)
+                assert word.top > -14 and word.bottom < max(HEIGHT, frame.figure.height) + 6, (
+                    setting,
+                    frame.name,
+                    word,
+                )
+
+
+@EACH
+def test_no_text_is_too_small_for_the_last_row(scene: Scene):
+    for frame in scene.frames(scene.values({})):
+        assert not re.search(r'class="t-(small|cell)', frame.figure.svg()), frame.name
+
+
+@EACH
+def test_what_a_scene_says_is_complete(scene: Scene):
+    values = scene.values({})
+    question = scene.question(values)
+    assert (question.answer is None) == bool(question.options)
+    assert question.ask.endswith("?") and question.because
+    assert scene.numbers(values) and scene.misconceptions(values)
+    assert scene.sentence.endswith(".")
+
+
+@EACH
+def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
+    for knob in scene.knobs:
+        for bad in ("0", "-3", "1e9", "many", "", "nan") if isinstance(knob, Knob) else ("nonsense",):
+            if isinstance(knob, Knob) and bad == "0" and knob.low <= 0:
+                continue
+            with pytest.raises(Refusal) as caught:
+                scene.values({knob.name: bad})
+            assert caught.value.field == knob.name
+
+
+@EACH
+def test_frames_are_as_they_were(scene: Scene):
+    """SHARDBOARD_SNAPSHOTS=write renews them."""
+    text = "\n".join(outline(frame) for frame in scene.frames(scene.values({})))
+    file = SNAPSHOTS / f"{scene.name}.txt"
+    if os.environ.get("SHARDBOARD_SNAPSHOTS") == "write":
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    assert text == file.read_text(encoding="utf-8")
+
+
+def outline(frame: Frame) -> str:
+    """A frame as text: what is said and written where, what may move, and a digest of every stroke."""
+    svg = frame.figure.svg()
+    words = [f"  {w.text} @ {w.left:.0f},{w.top:.0f}" for w in words_of(frame.figure)]
+    keys = re.findall(r'data-key="([^"]+)" transform="translate\(([^)]+)\)"', svg)
+    moving = [f"  {key} at {place}" for key, place in keys]
+    strokes = f"  {svg.count('<path')} paths, {len(svg)} bytes, {hashlib.sha256(svg.encode()).hexdigest()[:16]}"
+    return "\n".join([f"# {frame.name}: {frame.caption}", f"  {frame.description}", strokes, *words, *moving])
+
+
+def literals(file: Path) -> list[tuple[int, str]]:
+    """Texts of a scene's code that a viewer may read: no docstrings, no keys, names or LaTeX."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    silent = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef)
+        and node.body and isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+    }  # fmt: skip
+    return [
+        (node.lineno, node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in silent
+        and " " in node.value
+    ]
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
+def test_no_number_in_a_scenes_words_is_typed_by_hand(file: Path):
+    typed = [(line, text) for line, text in literals(file) if re.search(r"\d", NAMES.sub("", text))]
+    assert typed == []

@@ -1,0 +1,129 @@
+"""Scenes played, stepped and projected by a real browser."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.board.scenes import SCENES
+from tests.browser.test_pages import LOOKS, settle, violations
+
+pytestmark = pytest.mark.browser
+
+STAGES = ((1024, 768), (1280, 720), (1280, 800), (1920, 1080), (3840, 2160))
+FLOOR = 0.028  # of the stage's height: the smallest text that the last row reads
+SMALLEST = """() => {
+  const frame = document.querySelector(".scene-frame:not([hidden])");
+  const texts = [...frame.querySelectorAll("svg text"), frame.querySelector("figcaption"), document.querySelector("h1")];
+  return Math.min(...texts.map((text) => {
+    const scale = text instanceof SVGElement ? text.getScreenCTM().a : 1;
+    return parseFloat(getComputedStyle(text).fontSize) * scale;
+  }));
+}"""
+
+
+def shown(page: Page) -> int:
+    return int(page.locator(".scene-frame:not([hidden])").get_attribute("data-frame") or -1)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_axe_finds_nothing_on_a_scene(visit, name: str) -> None:
+    assert violations(visit(f"/scenes/{name}", reduced_motion="reduce"), LOOKS) == []
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_scene_is_no_wider_than_its_window(visit, name: str) -> None:
+    page = visit(f"/scenes/{name}")
+    for width in (320, 390, 768, 1024, 1920, 3840):
+        page.set_viewport_size({"width": width, "height": 900})
+        settle(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, width
+
+
+def test_a_frame_opened_by_address_is_the_frame_reached_by_stepping(visit) -> None:
+    page = visit("/scenes/ddp")
+    page.locator("scene-player").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert shown(page) == 3 and "frame=3" in page.url
+    stepped = page.locator(".scene-frame:not([hidden]) svg").evaluate("svg => svg.outerHTML")
+    opened = visit("/scenes/ddp?frame=3").locator(".scene-frame:not([hidden]) svg").evaluate("svg => svg.outerHTML")
+    assert stepped == opened
+
+
+def test_keys_play_step_and_jump_only_while_the_player_has_the_focus(visit) -> None:
+    page = visit("/scenes/ddp", reduced_motion="reduce")
+    page.keyboard.press("End")
+    assert shown(page) == 0
+    player = page.locator("scene-player")
+    player.focus()
+    page.keyboard.press("End")
+    last = shown(page)
+    assert last == page.locator(".scene-frame").count() - 1
+    page.keyboard.press("Home")
+    page.keyboard.press("]")
+    expect(page.locator("[data-speed]")).to_have_value("2.0")
+    page.keyboard.press(" ")
+    expect(page.locator("[data-go=play]")).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".scene-frame[data-frame='2']")).to_be_visible()
+    page.keyboard.press(" ")
+    expect(page.locator("[data-go=play]")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_knob_redraws_the_frame_one_is_at(visit) -> None:
+    page = visit("/scenes/ddp?frame=4")
+    page.locator("#gpus").fill("8")
+    expect(page.locator(".scene-frame:not([hidden])")).to_contain_text("GPU 7")
+    assert shown(page) == 4 and "gpus=8" in page.url
+    page.locator("#gpus").fill("99")
+    expect(page.locator("#scene-stage")).to_contain_text("from 2 to 8")
+    page.locator("#gpus").fill("2")
+    expect(page.locator(".scene-frame[data-frame='4']")).to_be_visible()
+
+
+def test_a_prediction_is_told_which_mistake_it_is(visit) -> None:
+    page = visit("/scenes/ddp")
+    page.locator("[name=answer]").fill("42 GB")
+    page.get_by_role("button", name="Check with the engine").click()
+    expect(page.locator("#scene-verdict")).to_contain_text("Grows with the ranks")
+    page.locator("[name=answer]").fill("21e9")
+    page.keyboard.press("Enter")
+    expect(page.locator("#scene-verdict")).to_contain_text("Yes")
+
+
+def test_without_a_script_frames_are_links(visit) -> None:
+    page = visit("/scenes/ddp", java_script_enabled=False)
+    page.get_by_role("link", name="next frame").click()
+    assert "frame=1" in page.url
+    expect(page.locator(".scene-frame:not([hidden])")).to_have_attribute("data-frame", "1")
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit, name: str) -> None:
+    page = visit(f"/present/{name}", reduced_motion="reduce")
+    for width, height in STAGES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.keyboard.press("Home")
+        for at in range(page.locator(".scene-frame").count()):
+            settle(page)
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert page.evaluate("document.documentElement.scrollHeight") <= height
+            assert page.evaluate(SMALLEST) >= FLOOR * height * 0.97, (width, height, at)
+            page.keyboard.press("PageDown")
+
+
+def test_a_remote_moves_the_stage_and_blanks_it(visit) -> None:
+    page = visit("/present/ddp")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageUp")
+    assert shown(page) == 1 and "frame=1" in page.url
+    page.keyboard.press(".")
+    expect(page.locator("present-stage")).to_have_attribute("data-blank", "black")
+    page.keyboard.press("PageDown")
+    assert shown(page) == 1
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    assert shown(page) == 4
+    page.keyboard.press("?")
+    expect(page.locator("#stage-help")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#stage-help")).to_be_hidden()
