@@ -140,6 +140,21 @@ def group_bytes_per_s(w: Number, V: Number, l: Number, e: Number, B: Number) -> 
     return np.minimum(w * V, l * e * B)
 
 
+@group_bytes_per_s.wrong("one adapter for the node", "Each GPU of the group drives an adapter of its own.")
+def one_adapter(w: Number, V: Number, l: Number, e: Number, B: Number) -> Number:  # noqa: E741
+    return np.minimum(w * V, e * B) + 0 * l
+
+
+@group_bytes_per_s.wrong("NVLink's speed across nodes", "The ring leaves the node: its slowest part sets the pace.")
+def nvlink_everywhere(w: Number, V: Number, l: Number, e: Number, B: Number) -> Number:  # noqa: E741
+    return w * V + 0 * l * e * B
+
+
+@group_bytes_per_s.wrong("every adapter at its line rate", "No collective reaches what is printed on the adapter.")
+def line_rate(w: Number, V: Number, l: Number, e: Number, B: Number) -> Number:  # noqa: E741
+    return np.minimum(w * V, l * B) + 0 * e
+
+
 @formula(r"\frac{3}{2}", unit="times the volume", source="Rajbhandari et al. 2020 (ZeRO), section 7")
 def zero3_over_ddp_volume() -> Number:
     """Traffic of ZeRO-3 over that of DDP.   [times]
@@ -153,3 +168,36 @@ def zero3_over_ddp_volume() -> Number:
     Breaks down with gradient accumulation, where ZeRO-3 gathers for each micro-batch.
     """
     return 3 / 2
+
+
+@formula(
+    r"\frac{<G> \cdot 10^{9}}{8}",
+    unit="bytes/s",
+    source="A network adapter is sold in bits, a buffer is counted in bytes",
+)
+def line_rate_bytes_per_s(G: Number) -> Number:
+    """Bandwidth of a network adapter in bytes, each direction.   [bytes/s]
+
+    G   line rate as it is sold   [Gb/s]
+
+    >>> line_rate_bytes_per_s(400) / 1e9
+    50.0
+    """
+    return G * 1e9 / 8
+
+
+@line_rate_bytes_per_s.wrong("bits taken for bytes", "400 Gb/s are 50 GB/s: eight bits make a byte.")
+def bits_read_as_bytes(G: Number) -> Number:
+    return G * 1e9
+
+
+@formula(r"2 \cdot <V>", unit="bytes/s", source="NVIDIA H100 datasheet: NVLink is printed with both directions added")
+def summed_bytes_per_s(V: Number) -> Number:
+    """Bandwidth as vendors print it: both directions of a link added.   [bytes/s]
+
+    V   bandwidth of the link, each direction   [bytes/s]
+
+    >>> summed_bytes_per_s(450e9) / 1e9
+    900.0
+    """
+    return 2 * V

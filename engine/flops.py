@@ -110,6 +110,37 @@ def flop_utilization(c: Number, r: Number, g: Number, P: Number) -> Number:
     return c * r / (g * P)
 
 
+@formula(r"\frac{<F>}{<r>}", unit="FLOP a token", source="A printed rate over the printed speed of the same run")
+def printed_flop(F: Number, r: Number) -> Number:
+    """Work a token that a print must have counted.   [FLOP a token]
+
+    F   printed rate of one GPU    [FLOP/s]
+    r   printed speed of one GPU   [tokens/s]
+
+    >>> f"{printed_flop(537.6e12, 1118.4):.4g}"
+    '4.807e+11'
+    """
+    return F / r
+
+
+@formula(r"\frac{<F>}{<P>}", unit="share of peak", source="A printed rate over the dense peak")
+def printed_mfu(F: Number, P: Number) -> Number:
+    """MFU of a printed rate, in the convention of who printed it.   [share]
+
+    F   printed rate of one GPU   [FLOP/s]
+    P   dense peak of one GPU     [FLOP/s]
+
+    >>> round(printed_mfu(400e12, 989.4e12), 3)
+    0.404
+    """
+    return F / P
+
+
+@printed_mfu.wrong("the sparse peak", "Divides by the peak with structured sparsity, twice the dense one.")
+def over_sparse_peak(F: Number, P: Number) -> Number:
+    return F / (2 * P)
+
+
 def recomputed_flop(model: Model, sequence_tokens: int, recompute: str) -> float:
     """Forward work a token that recomputation repeats.   [FLOP a token]
 

@@ -11,6 +11,11 @@ from engine.refusal import Refusal
 HOLDERS = (
     "memory", "training", "flops", "pipeline", "in_flight", "collectives", "goodput", "finetune", "parameters",
     "activations", "buffers", "napkin", "communication", "step_parts", "simulated",
+    "conventions", "half_blocks", "routing",
+    "groups", "failures", "precision",
+    "sharded", "ring_attention",
+    "slots",
+    "overlap",
 )  # fmt: skip
 
 

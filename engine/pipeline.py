@@ -156,6 +156,21 @@ def zb_h1_bubble_of_ideal(p: Number, m: Number, F: Number = 1, B: Number = 1, W:
     return zb_h1_bubble_s(p, F, B, W) / (m * (F + B + W))
 
 
+@zb_h1_bubble_of_ideal.wrong("a constant", "No schedule has a bubble of its own: stages and micro-batches set it.")
+def five_percent(p: Number, m: Number, F: Number = 1, B: Number = 1, W: Number = 1) -> Number:
+    return 0.05 + 0 * p * m * F * B * W
+
+
+@zb_h1_bubble_of_ideal.wrong("1F1B's share", "Weight gradients wait for the drain and fill it.")
+def unsplit_share(p: Number, m: Number, F: Number = 1, B: Number = 1, W: Number = 1) -> Number:
+    return (p - 1) / m + 0 * F * B * W
+
+
+@zb_h1_bubble_of_ideal.wrong("none, as the name says", "ZB-H1 keeps 1F1B's memory, so part of the ramp stays.")
+def share_as_named(p: Number, m: Number, F: Number = 1, B: Number = 1, W: Number = 1) -> Number:
+    return 0 * p * m * F * B * W
+
+
 @formula(r"(<p>-1) \cdot <F>", unit="s", source=ZERO_BUBBLE + ", section 2.2, plus the slant of its parallelogram")
 def zb_h2_bubble_s(p: Number, F: Number) -> Number:
     """Idle time of a stage in a ZB-H2 step with F = B = W: only before its first and after its last operation.   [s]

@@ -1,11 +1,15 @@
 """The scenes, one file each. To add one: copy the smallest sibling and list it here; pages, stage and tests read this."""
 
 from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, Switch
+from app.board.scenes.cp import CP
 from app.board.scenes.ddp import DDP
+from app.board.scenes.ep import EP
+from app.board.scenes.tp import TP
+from app.board.scenes.zero import ZERO
 from engine.formula import nearest
 from engine.refusal import Refusal
 
-SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP,)}
+SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, CP, EP)}
 
 __all__ = ["SCENES", "Frame", "Knob", "Misconception", "Question", "Scene", "Switch", "scene_named"]
 

@@ -1,0 +1,162 @@
+"""The pipeline scene: its numbers against the storyboard's, and that every setting of the knobs draws whole pictures."""
+
+import re
+import xml.etree.ElementTree as ET
+from itertools import combinations
+
+import pytest
+
+from app.board.legend import SIZES, words_width
+from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.pp import PP
+from app.board.scenes.pp_case import Case
+from engine.formula import Term
+from engine.waits import waits
+from tests.board.figures import Words
+
+SETTINGS = [
+    {}, {"micro": "32"}, {"stages": "8", "micro": "32", "chunks": "4"}, {"stages": "2", "micro": "2"}, {"stages": "5"},
+    {"stages": "8", "micro": "32", "chunks": "4", "send": "1", "input": "3", "weight": "3", "slow": "100"},
+    {"stages": "8", "micro": "2", "send": "0.5"}, {"stages": "3", "micro": "31", "weight": "0.25"}, {"stages": "7", "micro": "28"},
+    {"stages": "6", "micro": "32", "chunks": "3", "slow": "0"}, {"input": "0.25", "weight": "3", "send": "0.05"},
+]  # fmt: skip
+each_setting = pytest.mark.parametrize(
+    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
+)
+
+
+def case(**given: str) -> Case:
+    return Case(PP.values(given))
+
+
+def frames(given: dict[str, str]) -> tuple[Frame, ...]:
+    return PP.frames(PP.values(given))
+
+
+def terms(given: dict[str, str]) -> dict[str, Term]:
+    return {term.label: term for term in PP.numbers(PP.values(given))}
+
+
+# Four stages, F = 1, input gradient 1, weight gradient 1: slots, percent of the step, held by each stage.
+STORY = [
+    ("gpipe", "8", 33, 27.3, (8, 8, 8, 8)), ("1f1b", "8", 33, 27.3, (4, 3, 2, 1)),
+    ("interleaved", "8", 28.5, 15.8, (5.5, 4.5, 3.5, 2.5)), ("zb-h1", "8", 27, 11.1, (4, 4, 4, 4)),
+    ("zb-h2", "8", 27, 11.1, (7, 7, 7, 7)), ("1f1b", "32", 105, 8.6, (4, 3, 2, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "micro", "slots", "percent", "held"), STORY)
+def test_the_storyboards_numbers_are_the_engines(
+    name: str, micro: str, slots: float, percent: float, held: tuple
+) -> None:
+    run = case(micro=micro).run(name)
+    assert run.slots == slots
+    assert 100 * case(micro=micro).waiting(name).value == pytest.approx(percent, abs=0.05)
+    assert run.held == held
+
+
+def test_zb_h2_waits_only_on_its_ramps() -> None:
+    assert case().run("zb-h2").gapless
+    assert case().inside("zb-h2").value == pytest.approx(0)
+    assert not case(stages="8").run("zb-h2").gapless  # fewer than 2p - 2 micro-batches
+
+
+def test_a_slow_last_stage_costs_its_share_of_every_micro_batch() -> None:
+    slow = case(micro="32")
+    assert slow.run("1f1b", slow=slow.slower).slots == pytest.approx(114.6)
+    assert terms({"micro": "32"})["1F1B with a slow last stage"].value == pytest.approx(114.6)
+
+
+@pytest.mark.parametrize("given", [given for given in SETTINGS if "send" not in given])
+def test_the_textbook_formulas_agree_with_the_timeline_while_sends_take_no_time(given: dict[str, str]) -> None:
+    found, shown = case(**given), terms(given)
+    assert shown["step of GPipe and of 1F1B"].value == pytest.approx(found.run("1f1b").slots)
+    assert shown["bubble of GPipe and of 1F1B"].value == pytest.approx(found.waiting("gpipe").value)
+    assert shown["1F1B with a slow last stage"].value == pytest.approx(found.run("1f1b", slow=found.slower).slots)
+    if not found.groups:
+        assert shown[f"step, {found.v} chunks a stage"].value == pytest.approx(found.run("interleaved").slots)
+
+
+def test_interleaving_sends_as_often_as_chunks_have_neighbours() -> None:
+    found = case()
+    for v, name in ((1, "1f1b"), (2, "interleaved")):
+        run = found.run(name)
+        places = [run.placement.places[op.stage][op.chunk].position for op in run.timeline.intervals if op.kind == "F"]
+        assert 2 * sum(position > 0 for position in places) == found.sends(v).value
+
+
+def test_the_question_has_the_engines_answer_and_knows_the_usual_mistake() -> None:
+    asked = PP.question(PP.values({}))
+    assert asked.answer is not None
+    assert asked.answer.text == "27.3 % of the step"
+    wrong = asked.answer.formula.recognise(0.375, **asked.answer.numbers)
+    assert wrong is not None and "(p-1)/m" in wrong.title
+
+
+def test_what_people_say_is_put_right_with_numbers() -> None:
+    said = {each.said: each.instead for each in PP.misconceptions(PP.values({}))}
+    assert "33 slots here, 1F1B 33" in said["1F1B reduces the bubble."]
+    share = said["The wasted share is the other stages over the micro-batches."]
+    assert "37.5 %" in share and "27.3 %" in share
+
+
+def test_every_idle_moment_has_its_reason() -> None:
+    found = case(send="0.3")
+    for run in found.runs.values():
+        told = waits(run.orders, run.placement, run.timeline, run.send)
+        idle = sum(end - start for stage in range(found.p) for start, end in run.timeline.idle_gaps(stage))
+        assert sum(wait.end - wait.start for wait in told) == pytest.approx(idle)
+    svg = frames({})[2].figure.svg()
+    assert "Stage 0 waits for the backward of micro-batch 0 from stage 1; first stage 3 has to run" in svg
+
+
+def test_micro_batches_that_fill_no_group_are_shown_as_such() -> None:
+    frame = frames({"stages": "5"})[5]
+    assert "5 or 10" in frame.description
+    assert len(frames({"stages": "5"})) == len(frames({}))
+
+
+@each_setting
+def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
+    made = frames(given)
+    again = frames(given)
+    assert len(made) == 10
+    for frame, same in zip(made, again, strict=True):
+        svg = frame.figure.svg()
+        assert svg == same.figure.svg()
+        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
+        assert len(frame.name.split()) <= 4
+        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+        assert "nan" not in svg and "inf " not in svg
+
+
+@each_setting
+def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
+    for frame in frames(given):
+        words = list(placed(frame.figure.svg()))
+        for each in words:
+            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
+            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
+        for one, two in combinations(words, 2):
+            assert not one.overlaps(two), (frame.name, one, two)
+
+
+def placed(svg: str):
+    """The words of a drawing where they stand, movers moved; none is smaller than 16 units."""
+    plain = re.sub(r' xmlns="[^"]+"', "", svg)
+
+    def walk(node: ET.Element, dx: float, dy: float):
+        moved = re.match(r"translate\(([-\d.]+) ([-\d.]+)\)", node.get("transform", ""))
+        if moved:
+            dx, dy = dx + float(moved[1]), dy + float(moved[2])
+        if node.tag == "text":
+            style = (node.get("class") or "").split()[0].removeprefix("t-")
+            assert SIZES[style] >= 16, node.text
+            words = node.text or ""
+            wide, x, y = words_width(words, style), dx + float(node.get("x", 0)), dy + float(node.get("y", 0))
+            left = x - {"middle": wide / 2, "end": wide}.get(node.get("text-anchor", ""), 0.0)
+            yield Words(words, left, y - SIZES[style] * 0.72, left + wide, y + SIZES[style] * 0.2)
+        for child in node:
+            yield from walk(child, dx, dy)
+
+    yield from walk(ET.fromstring(plain), 0.0, 0.0)
