@@ -6,10 +6,10 @@ from starlette_compress import CompressMiddleware, remove_compress_type
 
 from app import assets, web
 from app.limits import BodyLimit
-from app.pages import api, home, plan, scenes
+from app.pages import api, build, home, plan, scenes
 from app.settings import settings
 
-PAGES = (home, plan, api, scenes)  # each has a `router`; a new page is a new file in app/pages and its name here
+PAGES = (home, build, scenes, plan, api)  # each has a `router`; a new page is a new file in app/pages and its name here
 
 
 def create_app() -> FastAPI:

@@ -122,6 +122,7 @@ class Scene:
     question        knob values -> what to predict
     numbers         knob values -> the numbers behind the pictures, each with its working
     misconceptions  knob values -> what it puts right
+    also            further pages that belong to it: words and address
     """
 
     name: str
@@ -132,6 +133,7 @@ class Scene:
     question: Callable[[Values], Question]
     numbers: Callable[[Values], tuple[Term, ...]]
     misconceptions: Callable[[Values], tuple[Misconception, ...]]
+    also: tuple[tuple[str, str], ...] = ()
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
