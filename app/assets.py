@@ -55,6 +55,7 @@ class Carried:
     features: tuple[str, ...] = ("kern", "liga", "mark", "mkmk")
 
 
+APART = ("kern", "mark", "mkmk")  # without ligatures: Kalam's fl reads as an H
 KALAM, ATKINSON, PLEX = "fontpkg-kalam", "fontpkg-atkinson-hyperlegible", "fontpkg-ibm-plex-mono"
 STIX = ("ziamath", "STIXTwoMath-Regular.ttf", "8f42cb183a85043a4dc3f8e41ac3821eb27bf178d68ace929ba439523622323c")
 CARRIED = (
@@ -63,9 +64,9 @@ CARRIED = (
     Carried("plotly.js", "plotly", "plotly.min.js",
             "3b6e15d45dbb7fca5bd2094291e961ddc5472cd887009e6009a56dab668d721f"),
     Carried("kalam.woff2", KALAM, "Kalam-Regular.ttf",
-            "57cecb63d4608019371954274ae1d8c397764debd5b19d4a33c1efa4dc923c0b", ASCII + SIGNS),
+            "57cecb63d4608019371954274ae1d8c397764debd5b19d4a33c1efa4dc923c0b", ASCII + SIGNS, APART),
     Carried("kalam-bold.woff2", KALAM, "Kalam-Bold.ttf",
-            "2f6576601db015d4f6c08678120277fc8510b98c06e932ce7a6a9cbff4cbdded", ASCII + SIGNS),
+            "2f6576601db015d4f6c08678120277fc8510b98c06e932ce7a6a9cbff4cbdded", ASCII + SIGNS, APART),
     Carried("atkinson.woff2", ATKINSON, "AtkinsonHyperlegible-Regular.ttf",
             "7fb917c89019896d0b52ee84b7cbb3304c18cb90b19a62f5e32712bd23e97669", LATIN + SIGNS),
     Carried("atkinson-bold.woff2", ATKINSON, "AtkinsonHyperlegible-Bold.ttf",
@@ -111,7 +112,7 @@ def build(place: Settings, say: Callable[[str], None] = lambda line: None, afres
     kept = {} if afresh else _manifest(folder)
     made: dict[str, dict[str, str]] = {}
     for carried in CARRIED:
-        key = f"{RECIPE} {carried.sha256} {metadata.version(carried.distribution)} {_digest(carried.keep.encode())}"
+        key = f"{RECIPE} {carried.sha256} {metadata.version(carried.distribution)} {_digest((carried.keep + str(carried.features)).encode())}"
         known = kept.get(carried.name)
         if known and known["key"] == key and (folder / known["file"]).exists():
             made[carried.name] = known

@@ -21,7 +21,12 @@ from app.settings import settings
 from engine import units
 from engine.refusal import Refusal
 
-PLACES = (("Scenes", "/scenes"), ("Plan", "/plan"), ("API", "/docs"))  # shown when a route answers there
+PLACES = (
+    ("Lessons", "/lessons"),
+    ("Scenes", "/scenes"),
+    ("Plan", "/plan"),
+    ("API", "/docs"),
+)  # shown when a route answers there
 THEMES = ("auto", "light", "dark")
 
 # The hash is that of the empty string: Plotly adds an empty <style> and fills it by script.

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse
 from app.board.doodles import arrow, doodle
 from app.board.svg import Figure
 from app.board.wall import Part, Row, Wall, wall_narrow, wall_wide
+from app.lessons import BLOCKS, Block, Lesson, lessons
 from app.web import page
 from engine.formula import Term
 from engine.hardware import gpu_named
@@ -31,13 +32,12 @@ STAGES = (
 
 
 @dataclass(frozen=True)
-class Block:
-    """One block of the answer: how long it takes, what it is called, what is said, and its drawing."""
+class Stop:
+    """One block of the answer with its drawing, and the lesson that teaches it."""
 
-    minutes: int
-    title: str
-    words: str
+    block: Block
     drawing: Figure
+    lesson: Lesson
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Home:
     wide: Figure
     narrow: Figure
     terms: tuple[Term, ...]
-    blocks: tuple[Block, ...]
+    stops: tuple[Stop, ...]
     doors: tuple[Door, ...]
     arrow: Figure
     parameters: float = PARAMETERS
@@ -66,24 +66,12 @@ class Home:
 
     @property
     def minutes(self) -> int:
-        return sum(block.minutes for block in self.blocks)
+        return sum(stop.block.minutes for stop in self.stops)
 
 
-BLOCKS = (
-    (5, "Four strategies", "Copy it, shard it, cut the layers, chain the stages.", "strategies"),
-    (10, "Memory and messages", "What each GPU holds under each of them, and what it has to send.", "memory"),
-    (
-        10,
-        "Layout on the wires",
-        "The talkative axes on the fast links: which GPU does what, and why there.",
-        "topology",
-    ),
-    (10, "FLOPs, days and failures", "How much work, at what share of the peak, and what breaks on the way.", "clock"),
-    (5, "Who owns what", "Framework, launcher, hyperparameters.", "ownership"),
-)
 DOORS = (
+    Door("/scenes", "Watch it move", "Scenes to predict, then play."),
     Door("/plan", "Plan a run", "Sliders in, days and dollars out."),
-    Door("/docs", "Ask by program", "JSON, with every formula."),
 )
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -107,7 +95,11 @@ def front(paths: frozenset[str]) -> Home:
             state_bytes.explain(f"{name}: training state of one GPU", N=PARAMETERS, zero=stage, D=DATA_WIDTH)
             for stage, (name, _) in enumerate(STAGES)
         ),
-        blocks=tuple(Block(minutes, title, words, doodle(name)) for minutes, title, words, name in BLOCKS),
+        stops=tuple(
+            Stop(block, doodle(block.drawing), next(lesson for lesson in lessons() if lesson.front.block == block.name))
+            for block in BLOCKS
+            if block.minutes
+        ),
         doors=tuple(door for door in DOORS if door.path in paths),
         arrow=arrow(),
     )

@@ -4,13 +4,15 @@ from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, S
 from app.board.scenes.cp import CP
 from app.board.scenes.ddp import DDP
 from app.board.scenes.ep import EP
+from app.board.scenes.failures import FAILURES
+from app.board.scenes.layout import LAYOUT
 from app.board.scenes.pp import PP
 from app.board.scenes.tp import TP
 from app.board.scenes.zero import ZERO
 from engine.formula import nearest
 from engine.refusal import Refusal
 
-SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, PP, CP, EP)}
+SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, PP, CP, EP, LAYOUT, FAILURES)}
 
 __all__ = ["SCENES", "Frame", "Knob", "Misconception", "Question", "Scene", "Switch", "scene_named"]
 

@@ -62,6 +62,11 @@ def test_the_axes_cut_1024_gpus_into_128_256_and_32_groups() -> None:
     assert [case().groups(axis).value for axis in ("tp", "pp", "dp")] == [128, 256, 32]
 
 
+@each_setting
+def test_your_rank_is_made_of_your_places_on_the_axes(given: dict[str, str]) -> None:
+    assert case(**given).rank.value == case(**given).you
+
+
 def test_a_stage_is_a_unit_so_that_gradients_stay_under_their_leaves() -> None:
     placed = case().plain.step.placement
     assert placed.coordinates(74) == {"cp": 0, "tp": 2, "dp": 9, "pp": 0}

@@ -1,0 +1,3 @@
+// What lessons need besides htmx: the slip that shows a number's working, and a memory of what was read.
+import "./elements/lesson-progress.js";
+import "./elements/working-slip.js";
