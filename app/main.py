@@ -6,18 +6,10 @@ from starlette_compress import CompressMiddleware, remove_compress_type
 
 from app import assets, web
 from app.limits import BodyLimit
-from app.pages import api, build, home, lessons, plan, scenes, working
+from app.pages import api, build, home, lessons, plan, present, scenes, working
 from app.settings import settings
 
-PAGES = (
-    home,
-    lessons,
-    build,
-    scenes,
-    plan,
-    api,
-    working,
-)  # each has a `router`; a new page is a new file in app/pages and its name here
+PAGES = (home, lessons, build, scenes, present, plan, api, working)  # each has a `router`; add a page here
 
 
 def create_app() -> FastAPI:

@@ -67,7 +67,7 @@ def exposed_tail_s(c: Number, B: Number, k: Number) -> Number:
     B   time of the backward pass      [s]
     k   buckets                        [count]
 
-    >>> round(exposed_tail_s(0.0544, 0.464, 534) * 1e3, 2)
+    >>> float(round(exposed_tail_s(0.0544, 0.464, 534) * 1e3, 2))
     0.1
 
     Breaks down where a few large layers hold most parameters: then buckets do not fill evenly.

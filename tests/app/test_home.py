@@ -58,7 +58,7 @@ def test_only_the_fully_sharded_state_fits_a_gpu():
 
 
 def test_the_blocks_of_the_answer_take_forty_minutes():
-    assert [block.minutes for block in home.front(frozenset()).blocks] == [5, 10, 10, 10, 5]
+    assert [stop.block.minutes for stop in home.front(frozenset()).stops] == [5, 10, 10, 10, 5]
     assert home.front(frozenset()).minutes == 40
 
 
