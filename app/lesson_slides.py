@@ -29,10 +29,10 @@ EMPTY = Markup("")
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide: the section's heading, and a picture, a table, a note or a few words below it."""
+    """One slide: the section's heading, and a picture, a formula, a table, a note or a few words below it."""
 
     title: Markup
-    kind: Literal["picture", "table", "note", "words"]
+    kind: Literal["picture", "formula", "table", "note", "words"]
     body: Markup
     caption: Markup = EMPTY
 
@@ -69,5 +69,7 @@ def _opening(body: str) -> str:
         if kept and sum(len(each.split()) for each in (*kept, sentence)) > MOST_WORDS:
             break
         kept.append(sentence)
-    whole = [sentence for sentence in kept if sentence.rstrip().endswith((".", "?", "!"))]  # none that leads on to a list
+    whole = [
+        sentence for sentence in kept if sentence.rstrip().endswith((".", "?", "!"))
+    ]  # none that leads on to a list
     return " ".join(whole or kept)

@@ -4,6 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.board.scenes import SCENES
+from app.lessons import lessons
 from tests.browser.test_pages import LOOKS, settle, violations
 
 pytestmark = pytest.mark.browser
@@ -12,12 +13,19 @@ STAGES = ((1024, 768), (1280, 720), (1280, 800), (1920, 1080), (3840, 2160))
 FLOOR = 0.028  # of the stage's height: the smallest text that the last row reads
 SMALLEST = """() => {
   const frame = document.querySelector(".scene-frame:not([hidden])");
-  const texts = [...frame.querySelectorAll("svg text"), frame.querySelector("figcaption"), document.querySelector("h1")];
+  const words = "svg text, figcaption, p, td, th, li, h1, h2, math";
+  const texts = [...frame.querySelectorAll(words), document.querySelector("h1")].filter((text) => text.checkVisibility());
   return Math.min(...texts.map((text) => {
     const scale = text instanceof SVGElement ? text.getScreenCTM().a : 1;
     return parseFloat(getComputedStyle(text).fontSize) * scale;
   }));
 }"""
+
+CUT_OFF = """() => [...document.querySelectorAll(".scene-frame:not([hidden]) :is(svg text, figcaption, p, td, th, li, h1, h2, math)")]
+  .filter((text) => text.checkVisibility())
+  .map((text) => [text.textContent.trim().slice(0, 40), text.getBoundingClientRect()])
+  .filter(([, box]) => box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1)
+  .map(([words, box]) => `${words} ${Math.round(box.left)},${Math.round(box.top)},${Math.round(box.right)},${Math.round(box.bottom)}`)"""
 
 
 def shown(page: Page) -> int:
@@ -96,7 +104,7 @@ def test_without_a_script_frames_are_links(visit) -> None:
     expect(page.locator(".scene-frame:not([hidden])")).to_have_attribute("data-frame", "1")
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", [*SCENES, *(lesson.slug for lesson in lessons())])
 def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit, name: str) -> None:
     page = visit(f"/present/{name}", reduced_motion="reduce")
     for width, height in STAGES:
@@ -106,6 +114,7 @@ def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit, name: str) 
             settle(page)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.evaluate("document.documentElement.scrollHeight") <= height
+            assert page.evaluate(CUT_OFF) == [], (width, height, at)
             assert page.evaluate(SMALLEST) >= FLOOR * height * 0.97, (width, height, at)
             page.keyboard.press("PageDown")
 
