@@ -22,12 +22,11 @@ from urllib.parse import parse_qsl, urlencode
 
 from markupsafe import Markup, escape
 
-from app.board.memory_bars import memory_bars
-from app.board.pipeline_timeline import pipeline_timeline
+from app.board.linked import LinkedFigure
 from app.board.scenes import scene_named
-from app.board.waterfall import waterfall
 from app.exercises import exercise_named
 from app.glossary import reference_named, word_named
+from app.plan_figures import memory_figure, pipeline_figure, time_figure
 from app.plan_terms import term_at
 from app.prose import Pieces, Shown, sentence
 from app.scenario import PRESETS, document_of, query_of, state_of, strangers
@@ -150,7 +149,8 @@ class Calls:
         if name not in FIGURES:
             raise Refusal("figure", name, f"the planner's figures are {', '.join(FIGURES)}", nearest(name, FIGURES))
         query = plan_query(preset, fields)
-        wide, narrow = FIGURES[name](planned(query), query, f"{name}-{len(self.pieces.inline)}")
+        seed = f"{name}-{len(self.pieces.inline)}"
+        wide, narrow = (FIGURES[name](planned(query), query, seed, small) for small in (False, True))
         return self._block(
             "lessons/_figure.html", wide=wide, narrow=narrow, title=preset, href=f"/plan?{query}".rstrip("?")
         )
@@ -248,29 +248,16 @@ def planned(query: str) -> Estimate:
     return estimate(scenario_from(document_of(state_of(dict(parse_qsl(query))))))
 
 
-def _memory(found: Estimate, query: str, name: str) -> tuple[Any, Any]:
-    def link(stage: int, kind: str) -> str:
-        return f"/plan/working/memory.stages.{stage}.{kind}_bytes?{query}"
-
-    return tuple(memory_bars(found.stages, found.capacity_bytes, narrow=narrow, link=link, binary=False, name=name)
-                 for narrow in (False, True))  # type: ignore[return-value]  # fmt: skip
+def _memory(found: Estimate, query: str, name: str, narrow: bool) -> LinkedFigure:
+    return memory_figure(found, query, narrow=narrow, binary=False, name=name)
 
 
-def _pipeline(found: Estimate, query: str, name: str) -> tuple[Any, Any]:
-    return tuple(
-        pipeline_timeline(
-            found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
-            micro_batches=found.scenario.layout.micro_batches, narrow=narrow, name=name,
-        )
-        for narrow in (False, True)
-    )  # type: ignore[return-value]  # fmt: skip
+def _pipeline(found: Estimate, query: str, name: str, narrow: bool) -> LinkedFigure:
+    return pipeline_figure(found, narrow=narrow, name=name)
 
 
-def _time(found: Estimate, query: str, name: str) -> tuple[Any, Any]:
-    def link(part: str) -> str:
-        return f"/plan/working/lost.{part.partition(',')[0].lower()}?{query}"
-
-    return tuple(waterfall(found, narrow=narrow, link=link, name=name) for narrow in (False, True))  # type: ignore[return-value]
+def _time(found: Estimate, query: str, name: str, narrow: bool) -> LinkedFigure:
+    return time_figure(found, query, narrow=narrow, name=name)
 
 
 FIGURES = {"memory": _memory, "pipeline": _pipeline, "time": _time}

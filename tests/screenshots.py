@@ -5,6 +5,8 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from app.board.scenes import SCENES
+from app.lessons import lessons
 from app.scenario import PRESETS, query_of, state_of
 from tests.browser.chromium import launch_options
 from tests.server import running
@@ -14,6 +16,7 @@ SIZES = ((1920, 1080), (1024, 768), (390, 844))
 Scheme = Literal["light", "dark"]
 SCHEMES: tuple[Scheme, ...] = ("light", "dark")
 SLIP = "slip"
+CONTACT = "contact-sheet"  # every frame of every scene, and every figure
 
 
 def pages() -> dict[str, str]:
@@ -22,7 +25,12 @@ def pages() -> dict[str, str]:
         "plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query_of(state_of(state))}"
         for name, state in PRESETS.items()
     }
-    return {"home": "/", **plans, "plan-refused": "/plan?batch=513", SLIP: "/plan", "docs": "/docs", "404": "/nothing"}
+    scenes = {f"scene-{name}": f"/scenes/{name}?frame=3" for name in SCENES}
+    taught = {f"lesson-{lesson.number:02}": lesson.href for lesson in lessons()}
+    rest = {"plan-refused": "/plan?batch=513", SLIP: "/plan", "docs": "/docs", "404": "/nothing", "lessons": "/lessons"}
+    more = {"scenes": "/scenes", CONTACT: "/gallery", "build": "/scenes/pp/build?moves=0FFFF1FF", "exercises": "/lessons/exercises",
+            "glossary": "/glossary", "sources": "/sources", "stage": "/present/zero?frame=5"}  # fmt: skip
+    return {"home": "/", **plans, **rest, **more, **scenes, **taught}
 
 
 def open_slip(page: Page) -> None:

@@ -9,11 +9,9 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
-from app.board.memory_bars import memory_bars
-from app.board.pipeline_timeline import pipeline_timeline
 from app.board.svg import Figure
-from app.board.waterfall import waterfall
 from app.plan_charts import KNOBS, knob_panel, memory_panel
+from app.plan_figures import memory_figure, pipeline_figure, time_figure
 from app.plan_says import pipeline_remark, remarks
 from app.plan_terms import shown_terms, term_at
 from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of, strangers
@@ -187,22 +185,13 @@ def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
     """The board of an estimate."""
     query, binary = query_of(state), state["units"] != "GB"
 
-    def link(stage: int, kind: str) -> str:
-        return f"/plan/working/memory.stages.{stage}.{kind}_bytes?{query}"
-
-    def loss_link(name: str) -> str:
-        return f"/plan/working/lost.{name.partition(',')[0].lower()}?{query}"
-
     notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in found.findings]
     return Board(
         estimate=found, query=query, terms=shown_terms(found),
-        memory=memory_bars(found.stages, found.capacity_bytes, narrow=narrow, link=link, binary=binary),
+        memory=memory_figure(found, query, narrow=narrow, binary=binary),
         pipeline_remark=pipeline_remark(found),
-        pipeline=pipeline_timeline(
-            found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
-            micro_batches=found.scenario.layout.micro_batches, narrow=narrow, quoted=False,
-        ),
-        time=waterfall(found, narrow=narrow, link=loss_link),
+        pipeline=pipeline_figure(found, narrow=narrow, quoted=False),
+        time=time_figure(found, query, narrow=narrow),
         binary=binary, notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from app.board.scenes import SCENES, scene_named
+from app.plan_figures import plan_figures
 from app.staging import place, staged, view_of
 from app.web import page, part
 
@@ -19,9 +20,9 @@ def index(request: Request) -> HTMLResponse:
 
 @router.get("/gallery")
 def gallery(request: Request) -> HTMLResponse:
-    """Every frame of every scene on one page."""
+    """Every frame of every scene on one page, and the planner's figures for the question's own layout."""
     shown = [(scene, staged(scene, scene.values({}))) for scene in SCENES.values()]
-    return page(request, "scenes/gallery.html", scenes=shown)
+    return page(request, "scenes/gallery.html", scenes=shown, figures=plan_figures())
 
 
 @router.get("/scenes/{name}")

@@ -17,6 +17,14 @@ PAGES = {
     "gallery": ("/gallery", 200),
     "scene refused": ("/scenes/ddp?gpus=99", 200),
     "stage": ("/present/ddp?frame=2", 200),
+    "lesson on the stage": ("/present/four-strategies?frame=1", 200),
+    "lessons": ("/lessons", 200),
+    "lesson": ("/lessons/memory-and-communication", 200),
+    "exercises": ("/lessons/exercises", 200),
+    "glossary": ("/glossary", 200),
+    "sources": ("/sources", 200),
+    "formula": ("/working/state_bytes?N=70e9&zero=3&D=64", 200),
+    "build": ("/scenes/pp/build?moves=0FF1F", 200),
     "working": ("/plan/working/step.seconds", 200),
     "no such working": ("/plan/working/nonsense", 422),
     "no such page": ("/nothing", 404),
@@ -68,7 +76,23 @@ def test_a_page_breaks_no_rule_of_its_own_and_asks_no_other_host(visit, path: st
     assert page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily").startswith("Kalam")
 
 
-@pytest.mark.parametrize("path", ["/", "/plan", "/docs", "/scenes", "/plan/working/step.seconds"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/plan",
+        "/docs",
+        "/scenes",
+        "/lessons",
+        "/lessons/four-strategies",
+        "/lessons/exercises",
+        "/glossary",
+        "/sources",
+        "/scenes/pp/build",
+        "/present/ddp",
+        "/plan/working/step.seconds",
+    ],
+)
 def test_axe_finds_nothing(visit, path: str) -> None:
     assert violations(visit(path, reduced_motion="reduce"), (*LOOKS, *OTHER_LOOKS)) == []
 
@@ -91,7 +115,22 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((e) => e.get
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/plan", "/plan?batch=513", "/docs", "/scenes", "/gallery", "/plan/working/step.seconds"]
+    "path",
+    [
+        "/",
+        "/plan",
+        "/plan?batch=513",
+        "/docs",
+        "/scenes",
+        "/gallery",
+        "/lessons",
+        "/lessons/four-strategies",
+        "/lessons/exercises",
+        "/glossary",
+        "/sources",
+        "/scenes/pp/build",
+        "/plan/working/step.seconds",
+    ],
 )
 def test_no_page_is_wider_than_its_window(visit, path: str) -> None:
     page = visit(path)
