@@ -4,7 +4,6 @@ from engine.formula import Number, Term, formula
 from engine.layout import Layout
 from engine.model import Model
 
-KORTHIKANTI = "Korthikanti et al. 2022, equations 1 to 4"
 MODERN = "Korthikanti et al. 2022, section 4, for grouped-query attention, SwiGLU and flash attention without dropout"
 
 

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine import calibration
+from engine.collectives import summed_bytes_per_s
 from engine.document import divisors
+from engine.groups import wire_ratio
 from engine.meaning import meaning_refusals
+from engine.memory import state_bytes
 from engine.pipeline import bubble_of_total
 from engine.units import bytes_text, seconds_text, share_text
 
@@ -56,6 +59,7 @@ def findings_of(estimate: Estimate) -> tuple[Finding, ...]:
 
 @rule
 def memory(estimate: Estimate) -> Iterator[Finding]:
+    """Whether the fullest stage fits, and with what to spare."""
     needed, capacity = estimate.fullest.needed.value, estimate.capacity_bytes
     stage = f"stage {estimate.fullest.stage}" if len(estimate.stages) > 1 else "each GPU"
     share = f"{stage} needs {bytes_text(needed, binary=True)} of {bytes_text(capacity, binary=True)}"
@@ -88,10 +92,11 @@ def _less_memory(estimate: Estimate) -> tuple[str, dict[str, Any]]:
 
 @rule
 def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    """Whether the sums of tensor parallelism stay on NVLink."""
     scenario, reach = estimate.scenario, estimate.step.placement.reach("tp")
     cluster = scenario.cluster
-    headline = 2 * cluster.gpu.nvlink_bytes_per_s / cluster.nic_bytes_per_s
-    each_way = cluster.gpu.nvlink_bytes_per_s / cluster.nic_bytes_per_s
+    nvlink, nic = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
+    each_way, headline = wire_ratio(nvlink, nic), wire_ratio(summed_bytes_per_s(nvlink), nic)
     if reach.leaves_node:
         fits = max(t for t in range(1, cluster.gpus_per_node + 1) if scenario.layout.tp % t == 0)
         yield Finding("tp-leaves-node", "error", "Tensor parallel leaves the node",
@@ -100,13 +105,14 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
                       f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits})  # fmt: skip
     elif reach.size > 1:
         yield Finding("tp-in-node", "good", "Tensor parallel stays inside",
-                      f"NVLink carries it at {bytes_text(cluster.gpu.nvlink_bytes_per_s)}/s each way; a NIC would be "
+                      f"NVLink carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
                       f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
                       "Leave it there.")  # fmt: skip
 
 
 @rule
 def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
+    """Ranks that would hold copies of the same key-value heads."""
     model, tp = estimate.scenario.model, estimate.scenario.layout.tp
     if tp > model.kv_heads and not model.latent:
         yield Finding("kv-heads-copied", "warning", "More ranks than KV heads",
@@ -116,6 +122,7 @@ def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def bubble(estimate: Estimate) -> Iterator[Finding]:
+    """A bubble worth the trouble of another schedule."""
     layout, share = estimate.scenario.layout, estimate.alone.bubble_of_total
     if share <= 0.1:
         return
@@ -151,6 +158,7 @@ def _legal(estimate: Estimate, change: dict[str, Any]) -> bool:
 
 @rule
 def micro_batches(estimate: Estimate) -> Iterator[Finding]:
+    """Too few micro-batches to fill the pipeline."""
     layout = estimate.scenario.layout
     if layout.pp > 1 and layout.micro_batches < layout.pp:
         yield Finding("too-few-micro-batches", "warning", "Fewer micro-batches than stages",
@@ -160,6 +168,7 @@ def micro_batches(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
+    """Layers that do not divide into equal stages."""
     model, layout = estimate.scenario.model, estimate.scenario.layout
     chunks = layout.pp * layout.vp
     if layout.pp > 1 and model.layers % chunks and (model.layers + 2) % chunks:
@@ -174,6 +183,7 @@ def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    """Gradients that leave their unit of the network."""
     reach, cluster = estimate.step.placement.data_reach, estimate.scenario.cluster
     traffic = [c for c in estimate.step.communication if c.axis == "dp"]
     if reach.wire != "spine" or not traffic:
@@ -188,6 +198,7 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
+    """Gathers that computation does not hide."""
     layout = estimate.scenario.layout
     shown = sum(c.exposed.value for c in estimate.step.communication if c.axis == "dp")
     share = shown / estimate.step.seconds.value
@@ -200,10 +211,11 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def simpler(estimate: Estimate) -> Iterator[Finding]:
+    """A small run that FSDP alone would carry."""
     scenario, layout = estimate.scenario, estimate.scenario.layout
     if layout.zero == 3 or layout.pp == 1 or scenario.gpus > 64:
         return
-    state = 16 * estimate.parameters.value / scenario.gpus
+    state = state_bytes(estimate.parameters.value, 3, scenario.gpus)
     if state < 0.5 * estimate.capacity_bytes:
         yield Finding("simpler-layout-fits", "advice", "Plain FSDP would do",
                       f"Sharded over {scenario.gpus} GPUs the training state is {bytes_text(state)} each.",
@@ -213,6 +225,7 @@ def simpler(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def experts(estimate: Estimate) -> Iterator[Finding]:
+    """What is assumed of the busiest expert."""
     layout, model = estimate.scenario.layout, estimate.scenario.model
     if not model.experts or layout.ep == 1:
         return
@@ -224,6 +237,7 @@ def experts(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def plausible(estimate: Estimate) -> Iterator[Finding]:
+    """An MFU above what anyone has published."""
     value = estimate.mfu.causal.value
     given = estimate.scenario.training.mfu
     if value > 0.65 or (given or 0) > 0.65:
@@ -235,6 +249,7 @@ def plausible(estimate: Estimate) -> Iterator[Finding]:
 
 @rule
 def restarts(estimate: Estimate) -> Iterator[Finding]:
+    """A run that loses much of its time to failures."""
     goodput = estimate.training.goodput_share
     if goodput.value < 0.9:
         mtbf = goodput.numbers["M"]

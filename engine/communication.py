@@ -125,6 +125,7 @@ class Traffic:
     def collective(
         self, axis: str, op: str, what: str, payload: float, count: float, reach: Reach, exposed: float
     ) -> Collective:
+        """A collective with the time that these links give it."""
         each = collective_s(op, payload, reach, self.cluster)
         return Collective(axis, op, what, payload, count, reach, each, exposed)
 

@@ -122,11 +122,6 @@ class Failure:
     at_s: float
     lost_s: float
 
-    @property
-    def day(self) -> int:
-        """The day it falls on, from 0."""
-        return int(self.at_s // DAY_S)
-
 
 @dataclass(frozen=True)
 class DrawnRun:
@@ -140,14 +135,6 @@ class DrawnRun:
     def useful_share(self) -> float:
         """Share of the wall clock that was saved work.   [0 to 1]"""
         return self.useful_s / (self.days * DAY_S)
-
-    @property
-    def lost_s_of_days(self) -> tuple[float, ...]:
-        """Time lost to the failures of each day, at most the day.   [s]"""
-        lost = [0.0] * self.days
-        for failure in self.failures:
-            lost[failure.day] = min(DAY_S, lost[failure.day] + failure.lost_s)
-        return tuple(lost)
 
 
 def drawn_run(days: int, mtbf_s: float, interval_s: float, stall_s: float, down_s: float, seed: int) -> DrawnRun:

@@ -123,20 +123,24 @@ def printed_flop(F: Number, r: Number) -> Number:
     return F / r
 
 
-@formula(r"\frac{<F>}{<P>}", unit="share of peak", source="A printed rate over the dense peak")
-def printed_mfu(F: Number, P: Number) -> Number:
+@formula(
+    r"\frac{<F>}{<P>}",
+    unit="share of peak",
+    source="Achieved over dense peak, in the convention of who counted the FLOP",
+)
+def mfu_of_rate(F: Number, P: Number) -> Number:
     """MFU of a printed rate, in the convention of who printed it.   [share]
 
     F   printed rate of one GPU   [FLOP/s]
     P   dense peak of one GPU     [FLOP/s]
 
-    >>> round(printed_mfu(400e12, 989.4e12), 3)
+    >>> round(mfu_of_rate(400e12, 989.4e12), 3)
     0.404
     """
     return F / P
 
 
-@printed_mfu.wrong("the sparse peak", "Divides by the peak with structured sparsity, twice the dense one.")
+@mfu_of_rate.wrong("the sparse peak", "Divides by the peak with structured sparsity, twice the dense one.")
 def over_sparse_peak(F: Number, P: Number) -> Number:
     return F / (2 * P)
 

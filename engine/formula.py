@@ -87,18 +87,6 @@ def number_of(argument: "float | Term") -> float:
     return argument.value if isinstance(argument, Term) else argument
 
 
-@dataclass(frozen=True)
-class Breakdown:
-    """Terms of one unit and their total."""
-
-    terms: tuple[Term, ...]
-    label: str = "total"
-
-    @property
-    def total(self) -> float:
-        return sum(term.value for term in self.terms)
-
-
 @dataclass
 class Formula:
     """A documented function with its LaTeX, unit and source. Calling it calls the function."""

@@ -67,6 +67,7 @@ class Layout(Document, frozen=True):
         return min(copies, self.hsdp_shard) if self.hsdp_shard else copies
 
     def refusals(self) -> list[Refusal]:
+        """What has no meaning whatever the model: a rank order that does not name each axis once."""
         letters = self.rank_order.split("-")
         if sorted(letters) != sorted(AXES):
             return [Refusal("layout.rank_order", self.rank_order, "must name each of tp, cp, ep, dp, pp once, from the "

@@ -95,10 +95,8 @@ class Model(Document, frozen=True):
 
     @property
     def moe_layers(self) -> int:
+        """Layers with experts."""
         return self.layers - self.dense_layers if self.experts else 0
-
-    def is_moe(self, layer: int) -> bool:
-        return self.experts > 0 and layer >= self.dense_layers
 
 
 @lru_cache(maxsize=1)

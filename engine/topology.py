@@ -55,6 +55,7 @@ class Placement:
         return [axis for axis in self.layout.rank_order.split("-") if axis != "ep"]  # type: ignore[misc]
 
     def degree(self, axis: Axis) -> int:
+        """Ranks in a group of this axis."""
         return {"tp": self.layout.tp, "cp": self.layout.cp, "dp": self.layout.data_width, "pp": self.layout.pp,
                 "ep": self.layout.ep}[axis]  # fmt: skip
 

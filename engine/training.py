@@ -213,21 +213,6 @@ def achieved_flop_per_s(P: Number, u: Number) -> Number:
 
 
 @formula(
-    r"\frac{<F>}{<P>}", unit="share of peak", source="Achieved over peak, in the convention of whoever counted the FLOP"
-)
-def mfu_of_rate(F: Number, P: Number) -> Number:
-    """MFU of a published rate per GPU.   [share]
-
-    F   FLOP/s of one GPU, as published   [FLOP/s]
-    P   dense peak of one GPU             [FLOP/s]
-
-    >>> round(mfu_of_rate(400e12, 989e12), 3)
-    0.404
-    """
-    return F / P
-
-
-@formula(
     r"<U> \cdot (1 + <r> + <a>)",
     unit="USD",
     source="The interview card: restarts of 5 to 10 %, ablations of 1 to 2 main runs",

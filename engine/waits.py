@@ -116,6 +116,7 @@ class _Search:
             end = wanted.start
 
     def needed(self, wanted: Interval) -> Interval | None:
+        """The operation whose result this one waits for; None for a forward of the first layers."""
         op = _op(wanted)
         if op.kind == "F" and self.placement.places[wanted.stage][op.chunk].position == 0:
             return None

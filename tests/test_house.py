@@ -16,7 +16,7 @@ from engine.calibration import factors
 ROOT = Path(__file__).parent.parent
 ENGINE_MAY_IMPORT = {"engine", "numpy", "pydantic", "pydantic_core", "yaml"}
 BOARD_MAY_NOT_IMPORT = {"fastapi", "starlette", "time", "datetime", "os", "socket", "urllib", "sqlite3", "subprocess"}
-LONGEST_FILE, LONGEST_FUNCTION, LONGEST_ELEMENT = 300, 60, 150
+LONGEST_FILE, LONGEST_FUNCTION, LONGEST_ELEMENT = 300, 40, 150
 VAGUE = {"service", "services", "repository", "manager", "helper", "helpers", "common", "utils", "util"}
 OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.map")
 

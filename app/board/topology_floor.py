@@ -81,15 +81,19 @@ class Floor:
         return ceil(self.nodes / self.nodes_per_unit)
 
     def node_of(self, rank: int) -> int:
+        """The node a GPU stands in."""
         return rank // self.gpus_per_node
 
     def rail_of(self, rank: int) -> int:
+        """The rail of its NIC: its place in the node."""
         return rank % self.gpus_per_node
 
     def unit_of(self, rank: int) -> int:
+        """The scalable unit of its node."""
         return self.node_of(rank) // self.nodes_per_unit
 
     def ranks_of(self, node: int) -> range:
+        """The GPUs of a node."""
         first = node * self.gpus_per_node
         return range(first, min(first + self.gpus_per_node, self.gpus))
 
@@ -109,17 +113,20 @@ class Floor:
         return Box(self.x + unit * (width + UNIT_GAP), self.y + top, width, self.height - top)
 
     def leaf(self, unit: int, rail: int) -> Box:
+        """Where the leaf switch of a rail stands."""
         home = self.unit(unit)
         pitch = home.width / self.gpus_per_node
         return Box(home.x + rail * pitch + 1, self.y + SPINE + PIPES, pitch - 2, LEAF)
 
     def node(self, node: int) -> Box:
+        """Where a node stands in its unit."""
         home = self.unit(node // self.nodes_per_unit)
         row, column = divmod(node % self.nodes_per_unit, self.columns)
         across, down = home.width / self.columns, home.height / ceil(self.nodes_per_unit / self.columns)
         return Box(home.x + column * across, home.y + row * down, across - NODE_GAP, down - NODE_GAP)
 
     def gpu(self, rank: int) -> Box:
+        """Where a GPU stands in its node."""
         node, rows = self.node(self.node_of(rank)), 2 if self.gpus_per_node > 2 else 1
         row, column = divmod(self.rail_of(rank), ceil(self.gpus_per_node / rows))
         across, down = (node.width - 3) / ceil(self.gpus_per_node / rows), (node.height - 5) / rows

@@ -24,19 +24,23 @@ class _Order:
         return self.counts[forward, part] - 1
 
     def forward(self, part: int, joined: bool = False) -> None:
+        """The next forward of a part."""
         self.ops.append(Op("F", self._next(True, part), part, joined))
 
     def backward(self, part: int, split: bool = False) -> None:
+        """The next backward of a part; split, its weight gradient waits."""
         op = Op("I" if split else "B", self._next(False, part), part)
         self.ops.append(op)
         if split:
             self.waiting.append(op._replace(kind="W"))
 
     def both(self, forward: int, backward: int, joined: bool = True) -> None:
+        """A forward of one part beside a backward of the other."""
         self.forward(forward, joined)
         self.backward(backward)
 
     def weights(self) -> None:
+        """The weight gradient that has waited longest."""
         self.ops.append(self.waiting.popleft())
 
 

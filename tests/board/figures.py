@@ -5,6 +5,8 @@ SHARDBOARD_SNAPSHOTS=write renews the snapshots; without it a drawing that diffe
 
 import os
 import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -43,6 +45,7 @@ class Words:
     top: float
     right: float
     bottom: float
+    style: str = "read"
 
     def overlaps(self, other: "Words", hair: float = 1.0) -> bool:
         across = min(self.right, other.right) - max(self.left, other.left)
@@ -51,6 +54,7 @@ class Words:
 
 
 _TEXT = re.compile(r'<text class="t-(\w+)[^"]*" x="([-\d.]+)" y="([-\d.]+)"(?: text-anchor="(\w+)")?>([^<]*)</text>')
+_MOVE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
 
 
 def words_of(figure: Figure) -> list[Words]:
@@ -58,8 +62,28 @@ def words_of(figure: Figure) -> list[Words]:
     for style, x, y, anchor, text in _TEXT.findall(figure.svg()):
         wide, size = words_width(text, style), SIZES[style]
         left = float(x) - {"middle": wide / 2, "end": wide}.get(anchor, 0.0)
-        found.append(Words(text, left, float(y) - 0.74 * size, left + wide, float(y) + 0.14 * size))
+        found.append(Words(text, left, float(y) - 0.74 * size, left + wide, float(y) + 0.14 * size, style))
     return found
+
+
+def placed(figure: Figure) -> list[Words]:
+    """The words of a drawing where they stand: what belongs to a group moves with it."""
+
+    def walk(node: ET.Element, dx: float, dy: float) -> Iterator[Words]:
+        moved = _MOVE.match(node.get("transform", ""))
+        if moved:
+            dx, dy = dx + float(moved[1]), dy + float(moved[2])
+        if node.tag == "text":
+            style = (node.get("class") or "").split()[0].removeprefix("t-")
+            words, size = node.text or "", SIZES[style]
+            wide, x, y = words_width(words, style), dx + float(node.get("x", 0)), dy + float(node.get("y", 0))
+            left = x - {"middle": wide / 2, "end": wide}.get(node.get("text-anchor", ""), 0.0)
+            yield Words(words, left, y - 0.72 * size, left + wide, y + 0.2 * size, style)
+        for child in node:
+            yield from walk(child, dx, dy)
+
+    plain = re.sub(r' xmlns="[^"]+"', "", figure.svg())
+    return list(walk(ET.fromstring(plain), 0.0, 0.0))
 
 
 def assert_legible(figure: Figure) -> None:

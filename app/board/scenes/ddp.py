@@ -9,7 +9,7 @@ from app.board.scenes.pieces import Bar, Lane, block, gpu, lanes
 from engine.collectives import ring_all_reduce_s, ring_all_reduce_sent_bytes
 from engine.formula import Term
 from engine.hardware import gpu_named
-from engine.memory import held_bytes
+from engine.memory import held_bytes, state_bytes
 from engine.overlap import backward_s, exposed_tail_s, forward_s, gradient_buckets
 from engine.units import MIB, bytes_text, count_text, seconds_text, share_text
 
@@ -256,7 +256,7 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     case = Case(values)
     many = ring_all_reduce_sent_bytes(S=case.gradients.value, n=1024)
     most = bytes_text(2 * case.gradients.value)
-    state = 16 * values["billions"] * 1e9
+    state = state_bytes(values["billions"] * 1e9, zero=0, D=1)
     worth = f"{state / gpu_named('h100').memory_bytes:.1f}"
     return (
         Misconception(

@@ -99,8 +99,7 @@ def side_by_side(figure: SceneFigure, case: Case) -> None:
     }
     for at, name in enumerate(SHOWN):
         y = top + at * pitch
-        title = {"interleaved": "interleaved"}.get(name) or case.run(name).title
-        figure.text(0, y + 34, title, "caption")
+        figure.text(0, y + 34, name if name == "interleaved" else case.run(name).title, "caption")
         if name not in case.runs:
             words = f"does not run with {case.m} micro-batches: they pass in groups of {case.p}"
             figure.text(122, y + 34, words, ink="soft")
@@ -123,13 +122,8 @@ def side_by_side(figure: SceneFigure, case: Case) -> None:
         ):
             figure.text(x, y + 36, text, "caption" if good else "number", anchor="end", ink="ink" if good else "soft")
             if good:
-                figure.underline(
-                    x - words_width(text, "caption"),
-                    y + 42,
-                    words_width(text, "caption"),
-                    ink="good",
-                    key=f"best-{at}-{x}",
-                )
+                wide = words_width(text, "caption")
+                figure.underline(x - wide, y + 42, wide, ink="good", key=f"best-{at}-{x}")
 
 
 def head_remark(figure: SceneFigure, case: Case) -> None:

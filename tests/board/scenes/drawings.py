@@ -1,31 +1,47 @@
-"""Where the words of a frame stand, groups that move included: widths as the legend reckons them."""
+"""What the tests of single scenes share: settings as cases, and pictures that are whole and legible."""
 
-import re
-from html import unescape
+from collections.abc import Iterable, Sequence
+from itertools import combinations
 
-from app.board.legend import words_width
-from app.board.scenes.base import HEIGHT, WIDTH, SceneFigure
+import pytest
 
-PART = re.compile(
-    r'(<g[^>]*>)|(</g>)|<text class="t-(\w+)[^"]*" x="([-\d.]+)" y="([-\d.]+)"(?: text-anchor="(\w+)")?>([^<]*)</text>'
-)
-MOVE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
+from app.board.legend import SIZES
+from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from tests.board.figures import placed
+
+SMALLEST = 16  # units of the drawing, that the last row can read
 
 
-def texts_outside(figure: SceneFigure, slack: float = 4) -> list[str]:
-    """Words that do not lie inside the frame."""
-    found: list[str] = []
-    origins = [(0.0, 0.0)]
-    for opened, closed, style, x, y, anchor, written in PART.findall(figure.svg()):
-        at_x, at_y = origins[-1]
-        if opened:
-            move = MOVE.search(opened)
-            origins.append((at_x + float(move[1]), at_y + float(move[2])) if move else (at_x, at_y))
-        elif closed:
-            origins.pop()
-        else:
-            width = words_width(unescape(written), style)
-            left = at_x + float(x) - {"middle": width / 2, "end": width}.get(anchor, 0.0)
-            if left < -slack or left + width > WIDTH + slack or not 12 <= at_y + float(y) <= HEIGHT:
-                found.append(unescape(written))
-    return found
+def each_of(settings: Iterable[dict[str, str]]) -> pytest.MarkDecorator:
+    """A test for each setting of the knobs."""
+    return pytest.mark.parametrize(
+        "given", settings, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
+    )
+
+
+def assert_whole(made: Sequence[Frame], again: Sequence[Frame], count: int) -> None:
+    """So many frames, the same ones each time, with short captions and keys of their own."""
+    assert len(made) == count
+    for frame, same in zip(made, again, strict=True):
+        svg = frame.figure.svg()
+        assert svg == same.figure.svg()
+        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
+        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+        assert "nan" not in svg and "inf " not in svg
+
+
+def assert_inside(frame: Frame, hair: float = 1) -> None:
+    """No words leave the picture, by more than a hair at its sides."""
+    for each in placed(frame.figure):
+        assert each.left >= -hair and each.right <= WIDTH + hair, (frame.name, each)
+        assert each.top >= 1 and each.bottom <= HEIGHT + 1, (frame.name, each)
+
+
+def assert_legible(frames: Iterable[Frame]) -> None:
+    """No words are small, overlap or leave the picture."""
+    for frame in frames:
+        assert_inside(frame)
+        words = placed(frame.figure)
+        assert all(SIZES[each.style] >= SMALLEST for each in words), frame.name
+        for one, two in combinations(words, 2):
+            assert not one.overlaps(two), (frame.name, one, two)

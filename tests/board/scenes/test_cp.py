@@ -1,10 +1,8 @@
 """The context-parallel scene: its numbers against the storyboard's, exact merging, and pictures at every end."""
 
-from itertools import combinations
-
 import pytest
 
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.base import Frame
 from app.board.scenes.cp import CP
 from app.board.scenes.cp_case import Case
 from engine.refusal import Refusal
@@ -19,16 +17,14 @@ from engine.ring_attention import (
     ring_pass,
     uneven_waiting_share,
 )
-from tests.board.scenes.test_pp import placed
+from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
     {}, {"ranks": "2"}, {"ranks": "8"}, {"ranks": "8", "sequence": "8192", "deal": "round-robin"}, {"sequence": "1048576", "tp": "8"},
     {"ranks": "2", "sequence": "8192", "tp": "8", "deal": "in-order"}, {"ranks": "3", "sequence": "98304"},
     {"ranks": "8", "sequence": "1048576", "deal": "in-order"}, {"ranks": "7", "sequence": "114688", "deal": "round-robin"},
 ]  # fmt: skip
-each_setting = pytest.mark.parametrize(
-    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
-)
+each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
@@ -148,20 +144,9 @@ def test_what_fits_no_picture_is_refused_with_a_way_out(given: dict[str, str], f
 
 @each_setting
 def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    made, again = frames(given), frames(given)
-    assert len(made) == 8
-    for frame, same in zip(made, again, strict=True):
-        assert frame.figure.svg() == same.figure.svg()
-        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
-        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+    assert_whole(frames(given), frames(given), 8)
 
 
 @each_setting
 def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    for frame in frames(given):
-        words = list(placed(frame.figure.svg()))
-        for each in words:
-            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
-            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
-        for one, two in combinations(words, 2):
-            assert not one.overlaps(two), (frame.name, one, two)
+    assert_legible(frames(given))

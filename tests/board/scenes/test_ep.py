@@ -1,16 +1,14 @@
 """The expert parallel scene: its numbers against the storyboard's, whose tokens go where, and pictures at every end."""
 
-from itertools import combinations
-
 import pytest
 
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.base import Frame
 from app.board.scenes.ep import EP
 from app.board.scenes.ep_case import GPUS, Case
 from engine.refusal import Refusal
 from engine.routing import routed
 from tests.board.figures import fills_of
-from tests.board.scenes.test_pp import placed
+from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 STORY = {"experts": "16", "top_k": "8", "nodes": "4"}  # eight experts a token, four nodes
 SETTINGS = [
@@ -19,9 +17,7 @@ SETTINGS = [
     {"experts": "8", "top_k": "8", "skew": "1", "nodes": "4"}, {"capacity": "4"}, {"top_k": "1"}, {"experts": "4", "top_k": "4", "skew": "1", "nodes": "4"},
     {"experts": "16", "top_k": "5", "skew": "3", "nodes": "3"}, {"nodes": "2"}, {"skew": "4", "capacity": "1"},
 ]  # fmt: skip
-each_setting = pytest.mark.parametrize(
-    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
-)
+each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
@@ -130,21 +126,9 @@ def test_what_people_say_is_put_right_with_numbers() -> None:
 
 @each_setting
 def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    made, again = frames(given), frames(given)
-    assert len(made) == 8
-    for frame, same in zip(made, again, strict=True):
-        assert frame.figure.svg() == same.figure.svg()
-        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
-        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+    assert_whole(frames(given), frames(given), 8)
 
 
 @each_setting
 def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    for frame in frames(given):
-        assert 't-small"' not in frame.figure.svg() and 't-cell"' not in frame.figure.svg()
-        words = list(placed(frame.figure.svg()))
-        for each in words:
-            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
-            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
-        for one, two in combinations(words, 2):
-            assert not one.overlaps(two), (frame.name, one, two)
+    assert_legible(frames(given))

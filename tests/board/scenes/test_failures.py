@@ -8,7 +8,7 @@ from engine.failures import LLAMA_3, drawn_run
 from engine.goodput import goodput_share, gpu_hours_per_failure, gpu_mtbf_s
 from engine.refusal import Refusal
 from engine.units import DAY_S
-from tests.board.scenes.drawings import texts_outside
+from tests.board.scenes.drawings import assert_inside, each_of
 
 EXTREMES = (
     {},
@@ -18,7 +18,7 @@ EXTREMES = (
     {"gpus": "16384", "interval": "10", "stall": "600", "hours": "29500"},
     {"stall": "1", "interval": "1"},
 )
-each_setting = pytest.mark.parametrize("given", EXTREMES, ids=lambda given: "-".join(given.values()) or "default")
+each_setting = each_of(EXTREMES)
 
 
 def case(**given: str) -> Case:
@@ -32,7 +32,7 @@ def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[
     for frame in frames:
         assert len(frame.caption.split()) <= 20
         assert len(frame.figure.keys) == len(set(frame.figure.keys))
-        assert texts_outside(frame.figure) == []
+        assert_inside(frame, hair=4)
         assert len(frame.figure.svg()) < 60_000
 
 

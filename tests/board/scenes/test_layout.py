@@ -10,7 +10,7 @@ from app.board.topology_floor import Floor, floor_of
 from engine.collectives import ring_half_s, send_s
 from engine.hardware import cluster_named
 from engine.refusal import Refusal
-from tests.board.scenes.drawings import texts_outside
+from tests.board.scenes.drawings import assert_inside, each_of
 
 EXTREMES = (
     {},
@@ -21,7 +21,7 @@ EXTREMES = (
     {"tp": "32", "pp": "32"},
     {"oversubscription": "1"},
 )
-each_setting = pytest.mark.parametrize("given", EXTREMES, ids=lambda given: "-".join(given.values()) or "default")
+each_setting = each_of(EXTREMES)
 
 
 def case(**given: str) -> Case:
@@ -35,7 +35,7 @@ def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[
     for frame in frames:
         assert len(frame.caption.split()) <= 20
         assert len(frame.figure.keys) == len(set(frame.figure.keys))
-        assert texts_outside(frame.figure) == []
+        assert_inside(frame, hair=4)
         assert frame.description
 
 

@@ -1,18 +1,13 @@
 """The pipeline scene: its numbers against the storyboard's, and that every setting of the knobs draws whole pictures."""
 
-import re
-import xml.etree.ElementTree as ET
-from itertools import combinations
-
 import pytest
 
-from app.board.legend import SIZES, words_width
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.base import Frame
 from app.board.scenes.pp import PP
 from app.board.scenes.pp_case import Case
 from engine.formula import Term
 from engine.waits import waits
-from tests.board.figures import Words
+from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
     {}, {"micro": "32"}, {"stages": "8", "micro": "32", "chunks": "4"}, {"stages": "2", "micro": "2"}, {"stages": "5"},
@@ -20,9 +15,7 @@ SETTINGS = [
     {"stages": "8", "micro": "2", "send": "0.5"}, {"stages": "3", "micro": "31", "weight": "0.25"}, {"stages": "7", "micro": "28"},
     {"stages": "6", "micro": "32", "chunks": "3", "slow": "0"}, {"input": "0.25", "weight": "3", "send": "0.05"},
 ]  # fmt: skip
-each_setting = pytest.mark.parametrize(
-    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
-)
+each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
@@ -118,45 +111,10 @@ def test_micro_batches_that_fill_no_group_are_shown_as_such() -> None:
 
 @each_setting
 def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    made = frames(given)
-    again = frames(given)
-    assert len(made) == 10
-    for frame, same in zip(made, again, strict=True):
-        svg = frame.figure.svg()
-        assert svg == same.figure.svg()
-        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
-        assert len(frame.name.split()) <= 4
-        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
-        assert "nan" not in svg and "inf " not in svg
+    assert_whole(frames(given), frames(given), 10)
+    assert all(len(frame.name.split()) <= 4 for frame in frames(given))
 
 
 @each_setting
 def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    for frame in frames(given):
-        words = list(placed(frame.figure.svg()))
-        for each in words:
-            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
-            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
-        for one, two in combinations(words, 2):
-            assert not one.overlaps(two), (frame.name, one, two)
-
-
-def placed(svg: str):
-    """The words of a drawing where they stand, movers moved; none is smaller than 16 units."""
-    plain = re.sub(r' xmlns="[^"]+"', "", svg)
-
-    def walk(node: ET.Element, dx: float, dy: float):
-        moved = re.match(r"translate\(([-\d.]+) ([-\d.]+)\)", node.get("transform", ""))
-        if moved:
-            dx, dy = dx + float(moved[1]), dy + float(moved[2])
-        if node.tag == "text":
-            style = (node.get("class") or "").split()[0].removeprefix("t-")
-            assert SIZES[style] >= 16, node.text
-            words = node.text or ""
-            wide, x, y = words_width(words, style), dx + float(node.get("x", 0)), dy + float(node.get("y", 0))
-            left = x - {"middle": wide / 2, "end": wide}.get(node.get("text-anchor", ""), 0.0)
-            yield Words(words, left, y - SIZES[style] * 0.72, left + wide, y + SIZES[style] * 0.2)
-        for child in node:
-            yield from walk(child, dx, dy)
-
-    yield from walk(ET.fromstring(plain), 0.0, 0.0)
+    assert_legible(frames(given))

@@ -1,17 +1,15 @@
 """The tensor parallel scene: its numbers against the storyboard's, what each cut forces, and pictures at every end."""
 
-from itertools import combinations
-
 import pytest
 
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.base import Frame
 from app.board.scenes.tp import TP
 from app.board.scenes.tp_case import ELEMENT, SUMS, Case, silu_of
 from engine.half_blocks import narrowed
 from engine.model import model_named
 from engine.refusal import Refusal
 from tests.board.figures import fills_of
-from tests.board.scenes.test_pp import placed
+from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
     {}, {"t": "1"}, {"t": "2"}, {"t": "4"}, {"t": "8", "width": "1024", "sequence": "1024"},
@@ -19,9 +17,7 @@ SETTINGS = [
     {"t": "2", "first": "rows"}, {"first": "rows", "second": "columns"}, {"t": "4", "second": "columns"},
     {"t": "1", "first": "rows", "second": "columns"}, {"t": "2", "width": "1024"}, {"t": "8", "width": "2048"},
 ]  # fmt: skip
-each_setting = pytest.mark.parametrize(
-    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
-)
+each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
@@ -134,21 +130,9 @@ def test_what_people_say_is_put_right_with_numbers() -> None:
 
 @each_setting
 def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    made, again = frames(given), frames(given)
-    assert len(made) == 8
-    for frame, same in zip(made, again, strict=True):
-        assert frame.figure.svg() == same.figure.svg()
-        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
-        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+    assert_whole(frames(given), frames(given), 8)
 
 
 @each_setting
 def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    for frame in frames(given):
-        assert 't-small"' not in frame.figure.svg() and 't-cell"' not in frame.figure.svg()
-        words = list(placed(frame.figure.svg()))
-        for each in words:
-            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
-            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
-        for one, two in combinations(words, 2):
-            assert not one.overlaps(two), (frame.name, one, two)
+    assert_legible(frames(given))

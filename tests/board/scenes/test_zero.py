@@ -1,10 +1,10 @@
 """The ZeRO scene: its numbers against the storyboard's, its clock against the closed form, and pictures at every end."""
 
-from itertools import combinations, pairwise
+from itertools import pairwise
 
 import pytest
 
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
+from app.board.scenes.base import Frame
 from app.board.scenes.zero import ZERO
 from app.board.scenes.zero_case import SHAPE, Case
 from engine.collectives import zero3_over_ddp_volume
@@ -14,16 +14,14 @@ from engine.parameters import count
 from engine.refusal import Refusal
 from engine.sharded import break_even_tokens, gathered_bytes, sharded_forward_s, sharded_pass
 from tests.board.figures import fills_of
-from tests.board.scenes.test_pp import placed
+from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
     {}, {"gpus": "4", "billions": "1", "tokens": "256", "ahead": "3"}, {"gpus": "1024", "billions": "1000", "tokens": "65536", "ahead": "3"},
     {"gpus": "4", "billions": "1000", "tokens": "256"}, {"gpus": "1024", "billions": "1", "tokens": "1024", "ahead": "2"},
     {"gpus": "8"}, {"gpus": "16", "tokens": "1024"}, {"billions": "405", "tokens": "2048"}, {"tokens": "1217"}, {"tokens": "700", "ahead": "2"},
 ]  # fmt: skip
-each_setting = pytest.mark.parametrize(
-    "given", SETTINGS, ids=lambda given: " ".join(f"{k}={v}" for k, v in given.items()) or "default"
-)
+each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
@@ -129,20 +127,9 @@ def test_a_part_of_a_node_is_refused_with_the_nearest_whole_ones() -> None:
 
 @each_setting
 def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    made, again = frames(given), frames(given)
-    assert len(made) == 10
-    for frame, same in zip(made, again, strict=True):
-        assert frame.figure.svg() == same.figure.svg()
-        assert len(frame.caption.split()) <= MOST_WORDS, frame.caption
-        assert len(set(frame.figure.keys)) == len(frame.figure.keys)
+    assert_whole(frames(given), frames(given), 10)
 
 
 @each_setting
 def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    for frame in frames(given):
-        words = list(placed(frame.figure.svg()))
-        for each in words:
-            assert each.left >= -1 and each.right <= WIDTH + 1, (frame.name, each)
-            assert each.top >= -1 and each.bottom <= HEIGHT + 1, (frame.name, each)
-        for one, two in combinations(words, 2):
-            assert not one.overlaps(two), (frame.name, one, two)
+    assert_legible(frames(given))
