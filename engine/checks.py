@@ -124,7 +124,7 @@ def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
 def bubble(estimate: Estimate) -> Iterator[Finding]:
     """A bubble worth the trouble of another schedule."""
     layout, share = estimate.scenario.layout, estimate.alone.bubble_of_total
-    if share <= 0.1:
+    if share <= calibration.factor("large_bubble_share"):
         return
     options = [(v, after) for v, after in _interleavings(estimate) if after < share]
     better = " or ".join(f"v = {v} ({share_text(after)})" for v, after in options[:2])
@@ -202,7 +202,7 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
     layout = estimate.scenario.layout
     shown = sum(c.exposed.value for c in estimate.step.communication if c.axis == "dp")
     share = shown / estimate.step.seconds.value
-    if layout.zero == 3 and share > 0.15:
+    if layout.zero == 3 and share > calibration.factor("network_bound_share"):
         tokens = layout.micro_batch * estimate.scenario.sequence_tokens // layout.cp
         yield Finding("fsdp-network-bound", "warning", "FSDP waits for the network",
                       f"{share_text(share)} of the step gathers weights: {tokens:,} tokens a GPU are too little work to hide it.",
@@ -213,10 +213,10 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
 def simpler(estimate: Estimate) -> Iterator[Finding]:
     """A small run that FSDP alone would carry."""
     scenario, layout = estimate.scenario, estimate.scenario.layout
-    if layout.zero == 3 or layout.pp == 1 or scenario.gpus > 64:
+    if layout.zero == 3 or layout.pp == 1 or scenario.gpus > calibration.factor("simple_gpus"):
         return
     state = state_bytes(estimate.parameters.value, 3, scenario.gpus)
-    if state < 0.5 * estimate.capacity_bytes:
+    if state < calibration.factor("simple_state_share") * estimate.capacity_bytes:
         yield Finding("simpler-layout-fits", "advice", "Plain FSDP would do",
                       f"Sharded over {scenario.gpus} GPUs the training state is {bytes_text(state)} each.",
                       "Use FSDP alone: no pipeline, no tensor parallelism to maintain.",
@@ -240,10 +240,11 @@ def plausible(estimate: Estimate) -> Iterator[Finding]:
     """An MFU above what anyone has published."""
     value = estimate.mfu.causal.value
     given = estimate.scenario.training.mfu
-    if value > 0.65 or (given or 0) > 0.65:
+    most = calibration.factors()["plausible_mfu"]
+    if max(value, given or 0) > most.value:
         shown = max(value, given or 0)
         yield Finding("mfu-implausible", "warning", "Faster than anyone has shown",
-                      f"{share_text(shown)} MFU; dense BF16 runs on H100 publish 35 to 55 %.",
+                      f"{share_text(shown)} MFU; {most.source}.",
                       "Check the batch and the sequence, and which convention and peak a quoted MFU uses.")  # fmt: skip
 
 
@@ -251,7 +252,7 @@ def plausible(estimate: Estimate) -> Iterator[Finding]:
 def restarts(estimate: Estimate) -> Iterator[Finding]:
     """A run that loses much of its time to failures."""
     goodput = estimate.training.goodput_share
-    if goodput.value < 0.9:
+    if goodput.value < calibration.factor("useful_share"):
         mtbf = goodput.numbers["M"]
         yield Finding("no-restart-plan", "warning", "Failures need a plan",
                       f"Some GPU fails every {seconds_text(mtbf)}: {share_text(goodput.value)} of the time would be useful.",
