@@ -14,7 +14,7 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     nodes = -(-scenario.gpus // cluster.gpus_per_node)
     tokens = layout.global_batch * scenario.sequence_tokens
     said = {
-        "gpus": f"{_many(nodes, 'NVLink domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "gpus": f"{_many(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
         "batch": f"{count_text(tokens)} tokens a step, {_many(layout.micro_batches, 'micro-batch', 'es')} a pipeline",
         "tp": _tensor(estimate),
         "pp": _stages(estimate),
@@ -40,7 +40,8 @@ def _tensor(estimate: Estimate) -> str:
         return "every matrix whole"
     if reach.leaves_node:
         return f"over {reach.nodes} nodes: too slow"
-    return "fills one NVLink domain" if reach.size == cluster.gpus_per_node else "inside one NVLink domain"
+    where = f"one {cluster.gpu.fabric} domain"
+    return f"fills {where}" if reach.size == cluster.gpus_per_node else f"inside {where}"
 
 
 def _stages(estimate: Estimate) -> str:

@@ -93,3 +93,12 @@ def moe_band() -> float:
     0.5
     """
     return _file()["moe_band"]["value"]
+
+
+def scale_band() -> float:
+    """What the range shown grows by with each doubling of the GPUs beyond those of the runs that were fitted.
+
+    >>> scale_band()
+    0.03
+    """
+    return _file()["scale_band"]["value"]

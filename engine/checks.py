@@ -93,6 +93,7 @@ def _less_memory(estimate: Estimate) -> tuple[str, dict[str, Any]]:
 @rule
 def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     """Whether the sums of tensor parallelism stay on NVLink."""
+    fabric = estimate.scenario.cluster.gpu.fabric
     scenario, reach = estimate.scenario, estimate.step.placement.reach("tp")
     cluster = scenario.cluster
     nvlink, nic = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
@@ -100,12 +101,12 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     if reach.leaves_node:
         fits = max(t for t in range(1, cluster.gpus_per_node + 1) if scenario.layout.tp % t == 0)
         yield Finding("tp-leaves-node", "error", "Tensor parallel leaves the node",
-                      f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than NVLink each way "
-                      f"(the {headline:.0f} times one hears adds NVLink's two directions).",
+                      f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than {fabric} each way "
+                      f"(the {headline:.0f} times one hears adds its two directions).",
                       f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits})  # fmt: skip
     elif reach.size > 1:
         yield Finding("tp-in-node", "good", "Tensor parallel stays inside",
-                      f"NVLink carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
+                      f"{fabric} carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
                       f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
                       "Leave it there.")  # fmt: skip
 
@@ -190,6 +191,8 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
         return
     sent = sum(c.sent.value * c.count for c in traffic)
     shown = sum(c.exposed.value for c in traffic)
+    if shown < calibration.factor("seen_share") * estimate.step.seconds.value:
+        return
     units = cluster.gpus_per_node * cluster.nodes_per_unit
     yield Finding("dp-crosses-spine", "warning" if cluster.oversubscription > 1 else "advice", "Gradients cross the spine",
                   f"{bytes_text(sent)} per GPU and step leave their unit of {units} GPUs; {seconds_text(shown)} of it shows.",

@@ -44,6 +44,9 @@ def exposed_s(n: Number, t: Number, x: Number) -> Number:
     return n * t * x
 
 
+BOTH_WAYS = ("dualpipe", "dualpipev")  # schedules that pair the passes of two micro-batches
+
+
 @dataclass(frozen=True)
 class Collective:
     """One kind of collective of a step, on the busiest stage.
@@ -133,7 +136,7 @@ class Traffic:
         """Collectives of one layer and micro-batch that stand between its computations."""
         forward, backward = self._tensor()
         context = self._context(work)
-        experts = self._experts() if moe else ()
+        experts = self._experts(work) if moe else ()
         sharded = self._sharded(work, moe)
         return LayerTraffic(
             forward=tuple(c for c in (*forward, *context[:1], *experts, *sharded[:1]) if c.reach.size > 1),
@@ -169,11 +172,24 @@ class Traffic:
         forward = Collective("cp", "send", "CP keys and values", payload, c - 1, reach, each, share)
         return forward, replace(forward, what="CP keys, values and gradients", count=2 * (c - 1))
 
-    def _experts(self) -> tuple[Collective, ...]:
-        """Tokens travel to their experts and back, each pass."""
-        reach = self.placement.reach("ep")
-        payload = 2 * self.tokens / self.layout.sp * self.model.top_k * self.model.hidden
-        return (self.collective("ep", "all_to_all", "EP dispatch and combine", payload, 2, reach, 1.0),)
+    def _experts(self, work: Work) -> tuple[Collective, ...]:
+        """Tokens travel to their experts (in FP8 where products are) and back, each pass.
+
+        Where a token's experts stand on few nodes, one copy a node crosses the network. DualPipe computes one direction
+        while the other's tokens travel (DeepSeek-V3 report, section 3.2.1): only what outlasts that shows.
+        """
+        model, layout, reach = self.model, self.layout, self.placement.reach("ep")
+        copies = min(model.top_k, model.routed_nodes or model.top_k) if reach.leaves_node else model.top_k
+        numbers = self.tokens / layout.sp * copies * model.hidden
+        there = self.collective(
+            "ep", "all_to_all", "EP dispatch", (1 if self.machine.fp8 else 2) * numbers, 1, reach, 1.0
+        )
+        back = self.collective("ep", "all_to_all", "EP combine", 2 * numbers, 1, reach, 1.0)
+        if layout.schedule not in BOTH_WAYS or not there.each_s:
+            return there, back
+        beside = (work.forward + work.backward_input + work.backward_weight) / 2
+        shown = max(0.0, 1 - beside / (there.each_s + back.each_s))
+        return replace(there, exposed_share=shown), replace(back, exposed_share=shown)
 
     def _sharded(self, work: Work, moe: bool) -> tuple[Collective, ...]:
         """FSDP gathers a layer before each pass and scatters its gradients; what computation does not cover shows."""

@@ -59,6 +59,11 @@ class Machine:
     gpus: int
 
     @property
+    def fp8(self) -> bool:
+        """Whether matrix products take eight-bit numbers."""
+        return self.precision in ("fp8", "mxfp8")
+
+    @property
     def jitter(self) -> float:
         """How much slower the slowest of all GPUs makes a step than one alone."""
         return 1 + self.stack.jitter * max(0.0, float(np.log2(self.gpus / 8)))

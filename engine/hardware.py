@@ -81,6 +81,7 @@ class Gpu(_Sourced):
     nvlink_bytes_per_s   to the other GPUs of its domain, each way                    [bytes/s]
     kernels              which tables of measured kernels speak for it                [name]
     kernel_scale         how much faster it is than those tables                      [ratio]
+    fabric               what joins it to the GPUs of its domain                      [name]
     mesh_links           direct links to single peers; None where a switch joins all  [count]
     mesh_bytes_per_s     bus bandwidth measured with all those links in use           [bytes/s]
     note                 what is borrowed rather than measured, for a page to show    [text]
@@ -99,6 +100,7 @@ class Gpu(_Sourced):
     watts: float
     kernels: str
     kernel_scale: float = 1.0
+    fabric: str = "NVLink"
     mesh_links: int | None = None
     mesh_bytes_per_s: float | None = None
     note: str = ""

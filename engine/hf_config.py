@@ -29,6 +29,7 @@ NAMES = {
     "moe_ffn": ("moe_intermediate_size",),
     "shared_experts": ("n_shared_experts",),
     "dense_layers": ("first_k_dense_replace",),
+    "routed_nodes": ("topk_group",),
     "q_lora_rank": ("q_lora_rank",),
     "kv_lora_rank": ("kv_lora_rank",),
     "qk_nope_head_dim": ("qk_nope_head_dim",),
@@ -68,6 +69,8 @@ def model_of_config(config: object) -> Model:
     shape["tied"] = bool(given.get("tie_word_embeddings", family in TIED))
     if family in ("gpt2", "opt", "gpt_bigcode"):
         shape["positions"] = given.get("n_positions", given.get("max_position_embeddings", 0))
+    if not given.get("n_group") or given.get("n_group") == given.get("topk_group"):
+        shape.pop("routed_nodes", None)  # all groups may be asked: no limit
     if "experts" in shape and "moe_ffn" not in shape and "ffn" in shape:
         shape["moe_ffn"] = shape["ffn"]
     if given.get("decoder_sparse_step", 1) != 1 or given.get("moe_layer_freq", 1) not in (1, None):

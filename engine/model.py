@@ -34,6 +34,7 @@ class Model(Document, frozen=True):
     top_k: Whole = Count(0, le=100_000, meaning="experts a token goes to")
     moe_ffn: Whole = Count(0, le=10_000_000, meaning="inner size of an expert; 0 for ffn")
     shared_experts: Whole = Count(0, le=1_000, meaning="experts every token goes to")
+    routed_nodes: Whole = Count(0, le=4096, meaning="nodes a token's experts may stand on; 0 for any")
     dense_layers: Whole = Count(0, le=10_000, meaning="leading layers without experts")
     q_lora_rank: Whole = Count(0, le=1_000_000, meaning="latent attention: rank of the query")
     kv_lora_rank: Whole = Count(0, le=1_000_000, meaning="above 0: latent attention")

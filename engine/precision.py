@@ -29,7 +29,8 @@ def rounding_share(m: Number) -> Number:
 
     m   bits of the mantissa   [count]
 
-    An update to a weight that is a smaller share of it than this is lost if the weight is kept in the format.
+    An update to a weight kept in the format is always lost if it is a smaller share of it than half of this; between half
+    and all of this it depends on where between two powers of two the weight lies.
 
     >>> rounding_share(7), rounding_share(3)
     (0.00390625, 0.0625)

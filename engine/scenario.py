@@ -70,7 +70,8 @@ class Scenario(Document, frozen=True):
 
     @property
     def fp8(self) -> bool:
-        return self.precision in ("fp8", "mxfp8")
+        """Whether matrix products take eight-bit numbers."""
+        return self.machine.fp8
 
     @property
     def fused(self) -> bool:

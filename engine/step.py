@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import log2
 
 from engine import calibration, kernels
 from engine.chunk_time import ChunkTime, chunk_time
@@ -24,6 +25,7 @@ from engine.step_parts import (
 from engine.timeline import Timeline
 from engine.topology import Placement
 
+FITTED_GPUS = 1024  # most runs that were fitted have fewer
 MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
 
 
@@ -181,4 +183,7 @@ def _optimizer(traffic: Traffic, own: float, experts: float) -> Term:
 
 
 def _band(traffic: Traffic) -> float:
-    return max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
+    """Half-width of the range: that of runs like this one, wider where none was so large."""
+    beyond = max(0.0, log2(traffic.machine.gpus / FITTED_GPUS))
+    known = max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
+    return known + calibration.scale_band() * beyond

@@ -89,17 +89,38 @@ def test_a_hop_of_8_kv_heads_at_128k_tokens_is_134_mb(ask: Any) -> None:
 
 
 def test_tokens_visit_their_experts_and_return_in_both_passes(ask: Any) -> None:
-    exchange = by_what(ask(**MIXTRAL, tp=1, ep=8))["EP dispatch and combine"]
-    assert exchange.count == 4 * 32 * 2
-    assert exchange.payload_bytes == 2 * 8192 * 2 * 4096
-    assert exchange.sent.value == exchange.payload_bytes * 7 / 8
-    assert "EP dispatch and combine" not in by_what(ask(**MIXTRAL, tp=1))
+    found = by_what(ask(**MIXTRAL, tp=1, ep=8))
+    for exchange in (found["EP dispatch"], found["EP combine"]):
+        assert exchange.count == 2 * 32 * 2
+        assert exchange.payload_bytes == 2 * 8192 * 2 * 4096
+        assert exchange.sent.value == exchange.payload_bytes * 7 / 8
+        assert exchange.exposed_share == 1
+    assert "EP dispatch" not in by_what(ask(**MIXTRAL, tp=1))
 
 
-def test_deepseeks_dispatch_is_470_mb(ask: Any) -> None:
-    """The scene of expert parallelism: 4,096 tokens x 8 experts x 7,168 x 2 bytes."""
-    run = ask(model="deepseek-v3", gpus=256, tp=1, pp=1, ep=64, sequence_tokens=4096)
-    assert by_what(run)["EP dispatch and combine"].payload_bytes == pytest.approx(470e6, rel=1e-3)
+def test_eight_bit_products_send_tokens_out_in_one_byte_and_take_sums_back_in_two(ask: Any) -> None:
+    found = by_what(ask(**MIXTRAL, tp=1, ep=8, precision="fp8"))
+    assert 2 * found["EP dispatch"].payload_bytes == found["EP combine"].payload_bytes == 2 * 8192 * 2 * 4096
+
+
+def test_limited_routing_sends_one_copy_a_node_and_only_where_nodes_are_left(ask: Any) -> None:
+    """The scene of expert parallelism: 4,096 tokens x 8 experts x 7,168 x 2 bytes is 470 MB."""
+
+    def dispatch(**changes: Any) -> float:
+        return by_what(ask(model="deepseek-v3", gpus=256, tp=1, pp=1, sequence_tokens=4096, **changes))[
+            "EP dispatch"
+        ].payload_bytes
+
+    assert dispatch(ep=64) == pytest.approx(470e6 / 2, rel=1e-3)
+    assert dispatch(ep=8) == pytest.approx(470e6, rel=1e-3)
+
+
+def test_two_directions_hide_the_exchange_behind_each_other(ask: Any) -> None:
+    shape = {"model": "deepseek-v3", "gpus": 2048, "tp": 1, "pp": 16, "ep": 64, "sequence_tokens": 4096}
+    shape |= {"micro_batches": 120, "recompute": "full"}
+    plain, paired = (by_what(ask(**shape, schedule=s))["EP combine"] for s in ("1f1b", "dualpipe"))
+    assert plain.exposed_share == 1
+    assert 0 <= paired.exposed_share < 1
 
 
 def test_expert_gradients_travel_among_fewer_gpus(ask: Any) -> None:

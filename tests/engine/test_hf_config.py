@@ -23,7 +23,7 @@ DEEPSEEK_V3 = {
     "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128, "n_routed_experts": 256,
     "n_shared_experts": 1, "num_experts_per_tok": 8, "first_k_dense_replace": 3, "moe_layer_freq": 1, "q_lora_rank": 1536,
     "kv_lora_rank": 512, "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "vocab_size": 129280,
-    "tie_word_embeddings": False,
+    "tie_word_embeddings": False, "n_group": 8, "topk_group": 4,
 }  # fmt: skip
 MIXTRAL = {
     "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
@@ -115,3 +115,9 @@ def test_a_config_without_a_meaning_is_refused(config: object, sentence: str) ->
     with pytest.raises(Refusal) as refused:
         model_of_config(config)
     assert sentence in str(refused.value)
+
+
+def test_routing_is_limited_only_where_a_token_may_not_ask_all_groups() -> None:
+    assert model_of_config(DEEPSEEK_V3).routed_nodes == model_named("deepseek-v3").routed_nodes == 4
+    assert model_of_config({**DEEPSEEK_V3, "n_group": 1, "topk_group": 1}).routed_nodes == 0
+    assert model_of_config(MIXTRAL).routed_nodes == 0
