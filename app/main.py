@@ -17,6 +17,9 @@ def create_app() -> FastAPI:
     app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
     app.state.assets = assets.build(settings())
     for module in (assets, *PAGES):
+        for route in module.router.routes:
+            if isinstance(route, Route) and not route.include_in_schema and route.methods and "GET" in route.methods:
+                route.methods.add("HEAD")  # pages answer it as well: link checkers ask so
         app.include_router(module.router)
     app.state.paths = frozenset(path for module in PAGES for path in paths_of(module.router))
     remove_compress_type("text/event-stream")  # one message at a time has nothing to gain

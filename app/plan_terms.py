@@ -2,6 +2,7 @@
 
 from engine.estimate import Estimate
 from engine.formula import Term, nearest
+from engine.goodput import days_with_failures
 from engine.layout import AXES
 from engine.napkin import comparisons
 from engine.refusal import Refusal
@@ -13,7 +14,7 @@ def shown_terms(estimate: Estimate) -> dict[str, Term]:
     """Every number of the planner.
 
     As in the document ("step.seconds", "memory.stages.0.weights_bytes"), and besides what a stage needs of its GPU
-    ("needed.0"), both lenses of a comparison ("napkin.days", "exact.days") and the losses of the waterfall ("lost.tp").
+    ("needed.0"), the days with failures, both lenses of a comparison ("napkin.days", "exact.days") and the losses of the waterfall ("lost.tp").
     """
     rows = comparisons(estimate)
     return {
@@ -21,8 +22,17 @@ def shown_terms(estimate: Estimate) -> dict[str, Term]:
         **{f"needed.{stage.stage}": stage.needed for stage in estimate.stages},
         **{f"napkin.{row.name}": row.napkin for row in rows},
         **{f"exact.{row.name}": row.exact for row in rows},
+        **_with_failures(estimate),
         **_lost(estimate),
     }
+
+
+def _with_failures(estimate: Estimate) -> dict[str, Term]:
+    """Days with failures; none where failures come faster than the run recovers."""
+    days, share = estimate.training.days, estimate.training.goodput_share
+    if share.value <= 0:
+        return {}
+    return {"with_failures": days_with_failures.explain("days with failures", d=days, G=share)}
 
 
 def term_at(estimate: Estimate, path: str) -> Term:

@@ -67,7 +67,7 @@ def _staged(name: str, values: tuple[tuple[str, float], ...]) -> Stage:
 def place(at: int, count: int, field: str = "frame") -> int:
     """A place that exists, or a Refusal."""
     if not 0 <= at < count:
-        raise Refusal(field, at, f"there are {count}, from 0 to {count - 1}", str(min(max(at, 0), count - 1)))
+        raise Refusal(field, at, f"there are {count}, counted from 0", str(min(max(at, 0), count - 1)))
     return at
 
 
@@ -76,12 +76,14 @@ def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
     state = {knob.name: given.get(knob.name, knob_text(knob)).strip() for knob in scene.knobs}
     try:
         found = staged(scene, scene.values(state))
-        at = place(frame_number(given), len(found.frames))
     except Refusal as refusal:
         said = {each.field: each.advice if _is_knob(scene, each) else each.sentence for each in refusal.all}
         return SceneView(scene, state, 0, None, said, None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
-    return SceneView(scene, state, at, found, {}, verdict)
+    try:
+        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, {}, verdict)
+    except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
+        return SceneView(scene, state, 0, found, {"frame": refusal.advice}, verdict)
 
 
 def _is_knob(scene: Scene, refusal: Refusal) -> bool:

@@ -27,6 +27,7 @@ from engine.scenario import scenario_from
 
 router = APIRouter(prefix="/plan", default_response_class=HTMLResponse, include_in_schema=False)
 NOTES_SHOWN = 3
+MOST_TOLD = 2  # refusals in the line above the board; all stand beside their fields
 NOTE_KINDS = {"error": "salmon", "warning": "salmon", "advice": "yellow", "good": "green"}
 
 
@@ -104,7 +105,8 @@ class Plan:
         if self.board:
             return ""
         nowhere = [words.refusal for name, words in self.says.items() if name not in FIELDS]
-        return " ".join(nowhere) or "This plan has no meaning yet: see the fields that are marked."
+        marked = [f"{FIELDS[name].label}: {words.refusal}" for name, words in self.says.items() if name in FIELDS]
+        return " ".join(nowhere) or f"This plan has no meaning yet. {'; '.join(marked[:MOST_TOLD])}."
 
     @property
     def says_json(self) -> Markup:

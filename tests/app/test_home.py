@@ -120,7 +120,12 @@ def test_a_refusal_is_a_sentence_on_a_page_and_named_parts_below_api(client):
 
 def test_a_wrong_method_says_which_are_right(client):
     answer = client.post("/")
-    assert answer.status_code == 405 and answer.headers["allow"] == "GET"
+    assert answer.status_code == 405 and answer.headers["allow"] == "GET, HEAD"
+
+
+def test_the_head_of_a_page_can_be_asked_for_alone(client):
+    answer = client.head("/")
+    assert answer.status_code == 200 and not answer.content
 
 
 def test_everything_the_first_page_can_load_stays_small(app, client):

@@ -19,7 +19,7 @@ from engine.topology import Placement
 from engine.units import bytes_text, seconds_text
 
 GPUS = 1024
-SEQUENCES = 1024  # of a step: whatever the layout, the work is the same
+SEQUENCES = 512  # of a step, as in the question: whatever the layout, the work is the same
 MODEL, CLUSTER = "llama-3-70b", "hgx-h100"
 MOST_STAGES = 32
 ORDERS: tuple[tuple[Axis, ...], ...] = (("tp", "dp", "pp"), ("tp", "pp", "dp"))
