@@ -27,12 +27,17 @@ class Stage:
 
 @dataclass(frozen=True)
 class SceneView:
-    """Everything a scene's page shows. `stage` is missing where the knobs fit no picture; `refusals` then say why."""
+    """Everything a scene's page shows. `stage` is missing where the knobs fit no picture.
+
+    says       what is wrong with the query, a sentence each
+    refusals   the same for those that belong beside a knob, which shows its value
+    """
 
     scene: Scene
     state: Mapping[str, str]
     at: int
     stage: Stage | None
+    says: tuple[str, ...]
     refusals: Mapping[str, str]
     verdict: Verdict | None
 
@@ -75,19 +80,20 @@ def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
     """The view model of a query: knobs, frame and prediction are in it."""
     state = {knob.name: given.get(knob.name, knob_text(knob)).strip() for knob in scene.knobs}
     try:
-        found = staged(scene, scene.values(state))
+        found = staged(scene, scene.values({**given, **state}))
     except Refusal as refusal:
-        said = {each.field: each.advice if _is_knob(scene, each) else each.sentence for each in refusal.all}
-        return SceneView(scene, state, 0, None, said, None)
+        return SceneView(scene, state, 0, None, *_told(scene, refusal), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
     try:
-        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, {}, verdict)
+        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, (), {}, verdict)
     except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
-        return SceneView(scene, state, 0, found, {"frame": refusal.advice}, verdict)
+        return SceneView(scene, state, 0, found, *_told(scene, refusal), verdict)
 
 
-def _is_knob(scene: Scene, refusal: Refusal) -> bool:
-    return any(knob.name == refusal.field for knob in scene.knobs)
+def _told(scene: Scene, refusal: Refusal) -> tuple[tuple[str, ...], dict[str, str]]:
+    names = [knob.name for knob in scene.knobs]
+    beside = {each.field: each.advice for each in refusal.all if each.field in names}
+    return tuple(each.sentence for each in refusal.all), beside
 
 
 def frame_number(given: Mapping[str, str]) -> int:

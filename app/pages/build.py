@@ -15,11 +15,13 @@ from app.pipeline_game import CUTS, MOST_MICRO_BATCHES, MOST_STAGES, Game, Move,
 from app.pipeline_verdict import Verdict, verdict_on
 from app.web import page, part
 from engine.document import together
+from engine.formula import nearest
 from engine.refusal import Refusal
 
 PATH = "/scenes/pp/build"
 router = APIRouter(prefix=PATH, default_response_class=HTMLResponse, include_in_schema=False)
 DEFAULTS = {"stages": "3", "micro": "4", "cut": "whole"}
+KNOWN = (*DEFAULTS, "moves", "try")
 FIELDS = {"stages": "stages", "micro_batches": "micro", "cut": "cut"}  # of a game -> in the address
 
 
@@ -121,7 +123,11 @@ def board(request: Request) -> HTMLResponse:
 
 
 def page_of(given: Mapping[str, str]) -> Page:
-    """The view model of a query."""
+    """The view model of a query. Raises Refusal for names it does not know."""
+    strange = [Refusal(name[:80], text, f"no such part of the board; known are {', '.join(KNOWN)}", nearest(name, KNOWN))
+               for name, text in given.items() if name not in KNOWN]  # fmt: skip
+    if strange:
+        raise together(strange)
     state = {name: given.get(name, default).strip() for name, default in DEFAULTS.items()}
     try:
         game = game_of(state)

@@ -18,6 +18,7 @@ from engine.formula import Term, nearest
 from engine.refusal import Refusal
 
 WIDTH, HEIGHT = 720, 400  # of every frame: 16 units of text are then 21 pixels on a projector of 1024x768
+BESIDE = ("frame", "answer")  # in the query of a scene, but no knobs
 MOST_WORDS = 20
 
 Values = Mapping[str, float]
@@ -138,7 +139,13 @@ class Scene:
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
         found: dict[str, float] = {}
-        refused: list[Refusal] = []
+        names = [knob.name for knob in self.knobs]
+        rule = f"this scene has no such knob; it has {', '.join(names)}"
+        refused = [
+            Refusal(name[:80], text, rule, nearest(name, names))
+            for name, text in given.items()
+            if name not in (*names, *BESIDE)
+        ]
         for knob in self.knobs:
             try:
                 found[knob.name] = knob.value(given.get(knob.name, knob_text(knob)).strip())

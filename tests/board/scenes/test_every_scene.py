@@ -109,6 +109,13 @@ def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
 
 
 @EACH
+def test_a_knob_it_does_not_have_is_a_sentence_that_names_those_it_has(scene: Scene):
+    with pytest.raises(Refusal) as caught:
+        scene.values({"colour": "red", "frame": "1", "answer": "2"})
+    assert caught.value.sentence.startswith("colour = red: this scene has no such knob; it has " + scene.knobs[0].name)
+
+
+@EACH
 def test_frames_are_as_they_were(scene: Scene):
     """SHARDBOARD_SNAPSHOTS=write renews them."""
     text = "\n".join(outline(frame) for frame in scene.frames(scene.values({})))

@@ -1,0 +1,28 @@
+"""Scene pages asked for with values that mean nothing: a sentence each, never a broken picture."""
+
+import html
+
+import pytest
+
+BAD = (
+    ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
+    ("pp?micro=1e9", "micro = 1e9: needs a whole number from 2 to 32"),
+    ("tp?t=7", "t = 7: it must divide the 64 heads"),
+    ("pp?p=0", "p = 0: this scene has no such knob; it has stages, micro"),
+    ("layout?pp=5", "pp = 5: gpus = 1024: must be a multiple of"),
+)
+
+
+@pytest.mark.parametrize(("query", "sentence"), BAD)
+@pytest.mark.parametrize("place", ["/scenes/", "/present/"])
+def test_what_means_nothing_is_a_sentence_in_place_of_the_picture(client, place: str, query: str, sentence: str):
+    answer = client.get(place + query)
+    text = html.unescape(answer.text)
+    assert answer.status_code == 200 and sentence in text
+    assert "scene-frame" not in text
+
+
+def test_a_frame_that_does_not_exist_is_said_over_the_first(client):
+    text = html.unescape(client.get("/scenes/ep?frame=99").text)
+    assert text.count("frame = 99: there are 8, counted from 0; the nearest that works: 7") == 1
+    assert '<figure class="scene-frame" data-frame="0" data-name' in text
