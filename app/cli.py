@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, NoReturn
 from app.json_text import sentence_of, text_of, value_of
 from engine.formula import nearest
 from engine.refusal import Refusal
+from engine.schedules import SCHEDULES
 from engine.units import MB
 
 FILE_BYTES = int(10 * MB)
@@ -82,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
     estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")
-    schedule.add_argument("name", metavar="NAME", help="gpipe, 1f1b, interleaved, zb-h1, zb-v, dualpipe, dualpipev")
+    schedule.add_argument("name", metavar="NAME", help=", ".join(SCHEDULES))
     for size, needed in SIZES:
         schedule.add_argument(size, required=needed, metavar="N", default=argparse.SUPPRESS)
     formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")

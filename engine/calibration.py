@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -95,10 +96,11 @@ def moe_band() -> float:
     return _file()["moe_band"]["value"]
 
 
-def scale_band() -> float:
-    """What the range shown grows by with each doubling of the GPUs beyond those of the runs that were fitted.
+def scale_band(gpus: int) -> float:
+    """What a run on more GPUs than most that were fitted adds to the range shown: as much for each doubling.   [share]
 
-    >>> scale_band()
-    0.03
+    >>> scale_band(1024), scale_band(4096)
+    (0.0, 0.06)
     """
-    return _file()["scale_band"]["value"]
+    band = _file()["scale_band"]
+    return band["value"] * max(0.0, log2(gpus / band["beyond_gpus"]))

@@ -8,7 +8,7 @@ from engine.collectives import ring_all_gather_sent_bytes
 from engine.compute import Machine, Work
 from engine.formula import Number, Term, formula
 from engine.hardware import Cluster
-from engine.layout import Layout
+from engine.layout import BOTH_WAYS, Layout
 from engine.model import Model
 from engine.parameters import count
 from engine.stages import Stage
@@ -42,9 +42,6 @@ def exposed_s(n: Number, t: Number, x: Number) -> Number:
     0.259
     """
     return n * t * x
-
-
-BOTH_WAYS = ("dualpipe", "dualpipev")  # schedules that pair the passes of two micro-batches
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ Recompute = Literal["none", "selective", "full"]
 ScheduleName = Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]
 Precision = Literal["bf16", "fp16", "fp8", "mxfp8"]
 
+BOTH_WAYS: tuple[ScheduleName, ...] = ("dualpipe", "dualpipev")  # pair the passes of two micro-batches
 AXES: tuple[Axis, ...] = ("tp", "cp", "ep", "dp", "pp")
 
 

@@ -7,6 +7,7 @@ stage takes for a forward, the input-gradient part and the weight-gradient part 
 import numpy as np
 
 from engine.formula import Number, formula
+from engine.layout import BOTH_WAYS
 
 NARAYANAN = "Narayanan et al. 2021 (arXiv 2104.04473), section 2.2"
 ZERO_BUBBLE = "Qi et al. 2023 (arXiv 2401.10241)"
@@ -253,6 +254,6 @@ def schedule_bubble_s(name: str, p: Number, F: Number, B: Number, W: Number, v: 
         return zb_h1_bubble_s(p, F, B, W)
     if name == "zb-v":
         return zb_v_bubble_s(p, (F + B + W) / 3)
-    if name in ("dualpipe", "dualpipev"):
+    if name in BOTH_WAYS:
         return (dualpipe_bubble_s if name == "dualpipe" else dualpipev_bubble_s)(p, F + B + W, B, W)
     return bubble_s(p, F, B, W, v if name == "interleaved" else 1)

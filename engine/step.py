@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import log2
 
 from engine import calibration, kernels
 from engine.chunk_time import ChunkTime, chunk_time
@@ -25,7 +24,6 @@ from engine.step_parts import (
 from engine.timeline import Timeline
 from engine.topology import Placement
 
-FITTED_GPUS = 1024  # most runs that were fitted have fewer
 MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
 
 
@@ -184,6 +182,5 @@ def _optimizer(traffic: Traffic, own: float, experts: float) -> Term:
 
 def _band(traffic: Traffic) -> float:
     """Half-width of the range: that of runs like this one, wider where none was so large."""
-    beyond = max(0.0, log2(traffic.machine.gpus / FITTED_GPUS))
     known = max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
-    return known + calibration.scale_band() * beyond
+    return known + calibration.scale_band(traffic.machine.gpus)
