@@ -154,7 +154,10 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     def _http(request: Request, problem: HTTPException) -> Response:
         plain = problem.detail == HTTPStatus(problem.status_code).phrase
-        return error(request, problem.status_code, "" if plain else str(problem.detail), dict(problem.headers or {}))
+        headers = dict(problem.headers or {})
+        if "Allow" in headers:  # made from a set: sorted, so that the same request gets the same bytes
+            headers["Allow"] = ", ".join(sorted(headers["Allow"].split(", ")))
+        return error(request, problem.status_code, "" if plain else str(problem.detail), headers)
 
     @app.exception_handler(Refusal)
     def _refusal(request: Request, refusal: Refusal) -> Response:
