@@ -20,7 +20,7 @@ LONGEST_TIMELINE = 100  # slots of a drawing
 
 _POWER = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SIGNS = ((r"\left", ""), (r"\right", ""), (r"\cdot", "·"), (r"\times", "×"), (r"\le", "≤"), (r"\min", "min"), (r"\max", "max"),
-          (r"\tau", "τ"), (r"\alpha", "α"), ("{,}", ","), (r"\lceil", "⌈"), (r"\rceil", "⌉"), (r"\lfloor", "⌊"),
+          (r"\tau", "τ"), (r"\alpha", "α"), (r"\beta", "β"), ("{,}", ","), (r"\lceil", "⌈"), (r"\rceil", "⌉"), (r"\lfloor", "⌊"),
           (r"\rfloor", "⌋"), (r"\log", "log"), (r"\exp", "exp"))  # fmt: skip
 _BRACED = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 

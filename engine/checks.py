@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine import calibration
 from engine.collectives import summed_bytes_per_s
 from engine.document import divisors
+from engine.fabric import Fabric
 from engine.groups import wire_ratio
+from engine.link_load import load_of
 from engine.meaning import meaning_refusals
 from engine.memory import state_bytes
 from engine.pipeline import bubble_of_total
@@ -185,7 +187,7 @@ def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
 @rule
 def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     """Gradients that leave their unit of the network."""
-    reach, cluster = estimate.step.placement.data_reach, estimate.scenario.cluster
+    reach, cluster = estimate.step.placement.reach("data"), estimate.scenario.cluster
     traffic = [c for c in estimate.step.communication if c.axis == "dp"]
     if reach.wire != "spine" or not traffic:
         return
@@ -193,10 +195,23 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     shown = sum(c.exposed.value for c in traffic)
     if shown < calibration.factor("seen_share") * estimate.step.seconds.value:
         return
-    units = cluster.gpus_per_node * cluster.nodes_per_unit
+    fabric = Fabric(cluster, estimate.scenario.gpus)
+    risen = sum(float(load_of(c, estimate.step.placement, fabric).uplink_bytes.max()) for c in traffic)
+    nearer = _under_a_leaf(estimate)
     yield Finding("dp-crosses-spine", "warning" if cluster.oversubscription > 1 else "advice", "Gradients cross the spine",
-                  f"{bytes_text(sent)} per GPU and step leave their unit of {units} GPUs; {seconds_text(shown)} of it shows.",
-                  "Let data parallelism change faster than pipeline stages in the rank order, or shard inside a unit.")  # fmt: skip
+                  f"{bytes_text(sent)} per GPU and step travel in rings that leave their unit of {fabric.gpus_per_unit} GPUs, and "
+                  f"{bytes_text(risen)} rise from each leaf switch; {seconds_text(shown)} of it shows.",
+                  f"Let data parallelism change before pipeline stages: {nearer}." if nearer else
+                  "Shard inside a unit (HSDP), or give each unit a pipeline stage of its own.",
+                  {"rank_order": nearer} if nearer else {})  # fmt: skip
+
+
+def _under_a_leaf(estimate: Estimate) -> str | None:
+    """The rank order with pp last, if gradients then stay in their unit."""
+    scenario, placed = estimate.scenario, estimate.step.placement
+    order = "-".join([axis for axis in scenario.layout.rank_order.split("-") if axis != "pp"] + ["pp"])
+    moved = replace(placed, layout=scenario.layout.model_copy(update={"rank_order": order}))
+    return order if order != scenario.layout.rank_order and moved.reach("data").wire != "spine" else None
 
 
 @rule

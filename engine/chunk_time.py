@@ -16,6 +16,7 @@ class ChunkTime:
     forward_wait: float
     backward_wait: float
     traffic: tuple[tuple[Collective, float], ...]  # with how many layers issue it
+    backward_nic: float  # of the backward pass, in which the NIC is busy with other axes than dp
 
     @property
     def forward(self) -> float:
@@ -52,7 +53,12 @@ def chunk_time(traffic: Traffic, chunk: Chunk) -> ChunkTime:
         forward_wait=sum(n * t.forward_s for n, _, t in layers),
         backward_wait=sum(n * (t.backward_s + repeat * _repeated_s(t)) for n, _, t in layers),
         traffic=tuple((c, n * times) for n, _, t in layers for c, times in _issued(t, repeat)),
+        backward_nic=sum(n * _nic_s(t) for n, _, t in layers),
     )  # fmt: skip
+
+
+def _nic_s(traffic: LayerTraffic) -> float:
+    return sum(c.seconds.value for c in traffic.backward if c.reach.leaves_node and c.axis != "dp")
 
 
 def _repeated_s(traffic: LayerTraffic) -> float:

@@ -109,6 +109,49 @@ def ring_half_s(S: Number, n: Number, B: Number, a: Number) -> Number:
     return (n - 1) * a + (n - 1) / n * S / B
 
 
+@formula(
+    r"(<N> \cdot (<l> - 1)) \cdot <b> + (<N> - 1) \cdot <a> + \frac{<N> \cdot <l> - 1}{<N> \cdot <l>} \cdot \frac{<S>}{<B>}",
+    unit="s", source="NCCL src/graph/tuning.cc: of a ring's hops, one less than the nodes go over the network", a=r"\alpha", b=r"\beta",
+)  # fmt: skip
+def flat_ring_s(S: Number, N: Number, l: Number, B: Number, a: Number, b: Number) -> Number:  # noqa: E741
+    """Time of a ring all-gather or reduce-scatter over all ranks of a group that spans nodes.   [s]
+
+    S   size of the whole buffer                      [bytes]
+    N   nodes of the group                            [count]
+    l   ranks of the group in one node                [count]
+    B   bandwidth of the narrowest part of the ring   [bytes/s]
+    a   latency of a hop between nodes                [s]
+    b   latency of a hop inside a node                [s]
+
+    >>> round(flat_ring_s(S=1e9, N=4, l=8, B=324e9, a=6e-6, b=1e-6) * 1e3, 2)
+    3.04
+    """
+    return (N * (l - 1)) * b + (N - 1) * a + (N * l - 1) / (N * l) * S / B
+
+
+@formula(
+    r"(<l> - 1) \cdot <b> + (<N> - 1) \cdot <a> + \frac{<l> - 1}{<l>} \cdot \frac{<S>}{<V>} + \frac{<N> - 1}{<N>} \cdot \frac{<S>}{<l> \cdot <B>}",
+    unit="s", source="Two levels: every rank gathers its slice over its own rail, then the node shares all slices", a=r"\alpha", b=r"\beta",
+)  # fmt: skip
+def hierarchical_s(S: Number, N: Number, l: Number, V: Number, B: Number, a: Number, b: Number) -> Number:  # noqa: E741
+    """Time of an all-gather or reduce-scatter done in two levels: inside each node, and along each rail.   [s]
+
+    S   size of the whole buffer             [bytes]
+    N   nodes of the group                   [count]
+    l   ranks of the group in one node       [count]
+    V   bandwidth inside a node              [bytes/s]
+    B   bandwidth of one rank's NIC          [bytes/s]
+    a   latency of a hop between nodes       [s]
+    b   latency of a hop inside a node       [s]
+
+    Fewer hops than one ring over all ranks, but the two levels follow each other: it pays for small buffers.
+
+    >>> round(hierarchical_s(S=1e9, N=4, l=8, V=324e9, B=42.5e9, a=6e-6, b=1e-6) * 1e3, 2)
+    4.93
+    """
+    return (l - 1) * b + (N - 1) * a + (l - 1) / l * S / V + (N - 1) / N * S / (l * B)
+
+
 @formula(r"<a> + \frac{<S>}{<B>}", unit="s", source="Latency and bandwidth of one message", a=r"\alpha")
 def send_s(S: Number, B: Number, a: Number) -> Number:
     """Time of one point-to-point send.   [s]

@@ -1,5 +1,6 @@
 """Which collectives a layout issues in one step, axis by axis, and how much of each shows in the step time."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -103,6 +104,19 @@ class LayerTraffic:
         return (*self.forward, *self.backward)
 
 
+def _on_one_nic(collectives: Iterable[Collective], window_s: float) -> tuple[Collective, ...]:
+    """The collectives of one pass. Those over the NIC share it: together they hide no longer than the pass computes.
+
+    window_s   computation of the pass   [s]
+    """
+    issued = tuple(c for c in collectives if c.reach.size > 1)
+    hidden = sum(c.seconds.value - c.exposed.value for c in issued if c.reach.leaves_node)
+    if hidden <= window_s:
+        return issued
+    return tuple(replace(c, exposed_share=1 - (1 - c.exposed_share) * window_s / hidden) if c.reach.leaves_node else c
+                 for c in issued)  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Traffic:
     """Everything that decides collectives: model, layout, cluster, placement and software."""
@@ -131,13 +145,17 @@ class Traffic:
 
     def layer(self, work: Work, moe: bool) -> LayerTraffic:
         """Collectives of one layer and micro-batch that stand between its computations."""
+        layout = self.layout
         forward, backward = self._tensor()
         context = self._context(work)
         experts = self._experts(work) if moe else ()
         sharded = self._sharded(work, moe)
+        ahead, behind = work.forward, work.backward_input + work.backward_weight
+        if layout.schedule in BOTH_WAYS:  # the two directions run beside each other
+            ahead = behind = (ahead + behind) / 2
         return LayerTraffic(
-            forward=tuple(c for c in (*forward, *context[:1], *experts, *sharded[:1]) if c.reach.size > 1),
-            backward=tuple(c for c in (*backward, *context[1:], *experts, *sharded[1:]) if c.reach.size > 1),
+            forward=_on_one_nic((*forward, *context[:1], *experts, *sharded[:1]), ahead),
+            backward=_on_one_nic((*backward, *context[1:], *experts, *sharded[1:]), behind),
         )
 
     def _tensor(self) -> tuple[tuple[Collective, ...], tuple[Collective, ...]]:
@@ -191,7 +209,7 @@ class Traffic:
     def _sharded(self, work: Work, moe: bool) -> tuple[Collective, ...]:
         """FSDP gathers a layer before each pass and scatters its gradients; what computation does not cover shows."""
         layout, stack = self.layout, self.machine.stack
-        reach = self.placement.shard_reach
+        reach = self.placement.reach("shard")
         if layout.zero < 3 or reach.size == 1:
             return ()
         parts = count(self.model)
@@ -228,11 +246,10 @@ class Traffic:
         experts    and its routed experts, of which fewer GPUs hold copies       [parameters]
         window_s   computation left while gradients travel                       [s]
         """
-        full = self.placement.data_reach
+        full = self.placement.reach("data")
         if self.layout.zero == 3:
             return (*self._ends(stage), *self._replicas(own + experts))
-        width = self.layout.expert_shard_width
-        few = Reach(width, min(width, full.local), full.wire if width > 1 else "none")
+        few = self.placement.reach("expert-data")
         parts = [(what, held, reach) for what, held, reach in (("", own, full), ("expert ", experts, few))
                  if held and reach.size > 1]  # fmt: skip
         return tuple(
@@ -251,7 +268,7 @@ class Traffic:
 
     def _ends(self, stage: Stage) -> tuple[Collective, ...]:
         """FSDP's first gather and last scatter of a pass have no computation beside them."""
-        reach, parts, layout = self.placement.shard_reach, count(self.model), self.layout
+        reach, parts, layout = self.placement.reach("shard"), count(self.model), self.layout
         held = (
             max(parts.embedding * stage.whole.embedding, (parts.head or parts.embedding) * stage.whole.head) / layout.tp
         )
@@ -268,12 +285,10 @@ class Traffic:
 
     def _replicas(self, parameters: float) -> tuple[Collective, ...]:
         """HSDP sums gradients across groups as well: each rank its own shard."""
-        layout, full, shard = self.layout, self.placement.data_reach, self.placement.shard_reach
-        copies = full.size // shard.size
-        if copies == 1:
+        layout, reach = self.layout, self.placement.reach("replica")
+        if reach.size == 1:
             return ()
-        reach = Reach(copies, max(1, full.local // shard.local), full.wire)
-        payload = layout.gradient_bytes * parameters / shard.size
+        payload = layout.gradient_bytes * parameters / layout.shard_width
         return (self.collective("dp", "all_reduce", "HSDP all-reduce", payload, 1, reach, 1.0),)
 
     def _hidden(self, collective: Collective, window_s: float, pieces: int) -> Collective:

@@ -15,7 +15,7 @@ HOLDERS = (
     "groups", "failures", "precision",
     "sharded", "ring_attention",
     "slots",
-    "overlap",
+    "overlap", "link_load", "wire_ledger",
 )  # fmt: skip
 
 

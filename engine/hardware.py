@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict
@@ -133,7 +133,8 @@ class Cluster(_Sourced):
 
     gpus_per_node      GPUs of one NVLink domain                               [count]
     nic_gbit_per_s     network adapter of each GPU, each way                   [Gb/s]
-    nodes_per_unit     nodes under the same leaf switches (rail-optimised)     [count]
+    nodes_per_unit     nodes under the same leaf switches                      [count]
+    wiring             rails: GPU i of every node of a unit hangs on leaf i; rack: all NICs of a node on one leaf
     oversubscription   leaf bandwidth down over up: 1 is a full fat tree       [ratio]
     usd_per_gpu_hour   price, where a source gives one                         [USD]
     """
@@ -145,6 +146,7 @@ class Cluster(_Sourced):
     nic_gbit_per_s: float
     nodes_per_unit: int
     oversubscription: float = 1.0
+    wiring: Literal["rails", "rack"] = "rails"
     usd_per_gpu_hour: float | None = None
 
     @property
@@ -215,7 +217,7 @@ def cluster_names() -> tuple[str, ...]:
     """The clusters of the catalogue, in its order.
 
     >>> cluster_names()
-    ('hgx-h100', 'hgx-a100-80gb', 'hgx-a100-40gb', 'hgx-h200', 'hgx-b200', 'gb200-nvl72', 'mi300x')
+    ('hgx-h100', 'hgx-h100-roce', 'hgx-a100-80gb', 'hgx-a100-40gb', 'hgx-h200', 'hgx-b200', 'gb200-nvl72', 'mi300x')
     """
     return tuple(_catalogue().clusters)
 

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from engine.document import Count, Document, Says, Whole
+from engine.grid import Grid
 from engine.refusal import Refusal
 
 Axis = Literal["tp", "cp", "ep", "dp", "pp"]
@@ -67,13 +68,29 @@ class Layout(Document, frozen=True):
         copies = self.data_width * self.cp * self.tp // (self.ep * self.expert_tp)
         return min(copies, self.hsdp_shard) if self.hsdp_shard else copies
 
+    @property
+    def dense_grid(self) -> Grid:
+        """Ranks of everything but routed experts, in the rank order; ep is no axis of it."""
+        degrees = {"tp": self.tp, "cp": self.cp, "dp": self.data_width, "pp": self.pp}
+        return Grid(tuple((axis, degrees[axis]) for axis in self.rank_order.split("-") if axis in degrees))
+
+    @property
+    def expert_grid(self) -> Grid:
+        """Ranks of routed experts, as Megatron-LM deals them: cp is no axis of it, and dp what ep and expert TP leave.
+
+        Needs ep to divide the ranks of a stage.
+        """
+        copies = self.data_width * self.cp * self.tp // (self.ep * self.expert_tp)
+        degrees = {"tp": self.expert_tp, "ep": self.ep, "dp": copies, "pp": self.pp}
+        return Grid(tuple((axis, degrees[axis]) for axis in self.rank_order.split("-") if axis in degrees))
+
     def refusals(self) -> list[Refusal]:
         """What has no meaning whatever the model: a rank order that does not name each axis once."""
-        letters = self.rank_order.split("-")
-        if sorted(letters) != sorted(AXES):
-            return [Refusal("layout.rank_order", self.rank_order, "must name each of tp, cp, ep, dp, pp once, from the "
-                            "fastest changing", "tp-cp-ep-dp-pp")]  # fmt: skip
-        return []
+        named = self.rank_order.split("-")
+        if sorted(named) == sorted(AXES):
+            return []
+        return [Refusal("layout.rank_order", self.rank_order, f"must name each of {', '.join(AXES)} once, from the fastest "
+                        f"changing{_what_is_wrong(named)}", _mended(named), "rank-order")]  # fmt: skip
 
     def on_gpus(self, gpus: int) -> "Layout":
         """The same layout with dp filled in: GPUs over tp x cp x pp."""
@@ -81,3 +98,25 @@ class Layout(Document, frozen=True):
         if self.dp is None and gpus % rest == 0:
             return self.model_copy(update={"dp": gpus // rest})
         return self
+
+
+def _what_is_wrong(named: list[str]) -> str:
+    twice = sorted({axis for axis in named if named.count(axis) > 1 and axis in AXES})
+    strange = [axis[:12] for axis in named if axis not in AXES and axis]
+    missing = [axis for axis in AXES if axis not in named]
+    said = [
+        *(f"{axis} stands there {named.count(axis)} times" for axis in twice),
+        *(f"{axis} is no axis" for axis in strange[:2]),
+        *([f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} missing"] if missing else []),
+    ]
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _mended(named: list[str]) -> str:
+    """The order with each axis where it is first named, and what is missing where the default has it."""
+    kept = [axis for axis in dict.fromkeys(named) if axis in AXES]
+    for place, axis in enumerate(AXES):
+        if axis not in kept:
+            before = [kept.index(other) for other in AXES[:place] if other in kept]
+            kept.insert(max(before) + 1 if before else 0, axis)
+    return "-".join(kept)

@@ -86,7 +86,12 @@ def _expert_refusals(layout: Layout, model: Model) -> list[Refusal]:
     rule = f"ep must divide the {model.experts} experts and the {ranks} GPUs of a stage (dp x cp x tp)"
     if (both := gcd(model.experts, ranks)) % layout.ep:
         return [_indivisible("layout.ep", layout.ep, rule, both)]
-    return []
+    if layout.expert_grid.stride("pp") == layout.dense_grid.stride("pp"):
+        return []
+    # Megatron-LM asserts the same (core/parallel_state.py): else a rank's experts would belong to another stage
+    outermost = "-".join([axis for axis in layout.rank_order.split("-") if axis != "pp"] + ["pp"])
+    return [Refusal("layout.rank_order", layout.rank_order, "pp must come last where experts have another data-parallel width "
+                    "than the rest, or a rank's experts would belong to another stage", outermost, "rank-order")]  # fmt: skip
 
 
 def _pipeline_refusals(layout: Layout, model: Model) -> list[Refusal]:

@@ -111,7 +111,9 @@ def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
         delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
         issued.append(replace(send, delay=delay))
     own, experts = held[slowest]
-    window = sum(c.work.backward_input + c.work.backward_weight for c in chunks) * _window(layout.pp, layout.vp)
+    # gradients travel beside computation, but not while the NIC carries another axis
+    free_s = sum(max(0.0, c.work.backward_input + c.work.backward_weight - c.backward_nic) for c in chunks)
+    window = free_s * _window(layout.pp, layout.vp)
     issued += traffic.data_parallel(stages[slowest], own, experts, window)
     return Step(
         layout=layout, placement=traffic.placement, stage=slowest,

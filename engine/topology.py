@@ -1,38 +1,46 @@
 """Where ranks stand: which GPUs an axis groups together, and which wires its traffic crosses."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
 
+from engine.grid import Grid
 from engine.hardware import Cluster
 from engine.layout import Axis, Layout
 
 Wire = Literal["none", "nvlink", "leaf", "spine"]
 
+# Whose ranks a collective joins: an axis of the dense grid, the experts' ranks, or ranks that hold the same weights.
+Members = Literal["tp", "cp", "ep", "dp", "pp", "data", "shard", "replica", "expert-data"]
+
 
 @dataclass(frozen=True)
 class Reach:
-    """How far the groups of one axis reach.
+    """How far the groups of one kind reach.
 
-    size     ranks in a group
-    local    ranks of a group inside one NVLink domain
-    wire     the farthest wire a group crosses: nvlink, leaf (one switch hop between nodes) or spine
+    size      ranks in a group
+    local     ranks of a group in one NVLink domain: the mean, rounded down, of the group that spans most domains
+    nodes     NVLink domains that a group spans, where it spans most
+    wire      the farthest wire a group crosses: nvlink, leaf (one switch between nodes) or spine
+    members   whose groups these are
     """
 
     size: int
     local: int
+    nodes: int
     wire: Wire
-
-    @property
-    def nodes(self) -> int:
-        """NVLink domains that a group spans."""
-        return -(-self.size // self.local)
+    members: Members
 
     @property
     def leaves_node(self) -> bool:
         return self.wire in ("leaf", "spine")
+
+    @property
+    def switches(self) -> int:
+        """Switches of the network between two members that stand farthest apart: a leaf, or leaf, spine and leaf."""
+        return {"none": 0, "nvlink": 0, "leaf": 1, "spine": 3}[self.wire]
 
 
 @dataclass(frozen=True)
@@ -49,89 +57,96 @@ class Placement:
     cluster: Cluster
     gpus: int
 
+    @cached_property
+    def dense(self) -> Grid:
+        """The grid of everything but experts. Experts spread over ranks of it, so ep is no axis of its own."""
+        return self.layout.dense_grid
+
+    @cached_property
+    def experts(self) -> Grid:
+        """The grid of routed experts."""
+        return self.layout.expert_grid
+
     @property
     def order(self) -> list[Axis]:
-        """Axes of the dense grid, fastest first. Experts spread over ranks of the same grid, so ep is no axis of it."""
-        return [axis for axis in self.layout.rank_order.split("-") if axis != "ep"]  # type: ignore[misc]
+        """Axes of the dense grid, fastest first."""
+        return [axis for axis, _ in self.dense.axes]  # type: ignore[misc]
+
+    def grid_of(self, axis: Axis) -> Grid:
+        """The grid that an axis belongs to."""
+        return self.experts if axis == "ep" else self.dense
 
     def degree(self, axis: Axis) -> int:
         """Ranks in a group of this axis."""
-        return {"tp": self.layout.tp, "cp": self.layout.cp, "dp": self.layout.data_width, "pp": self.layout.pp,
-                "ep": self.layout.ep}[axis]  # fmt: skip
+        return self.grid_of(axis).degree(axis)
 
     def stride(self, axis: Axis) -> int:
         """Ranks between neighbours of a group of this axis."""
-        if axis == "ep":
-            return self._expert_stride
-        stride = 1
-        for other in self.order:
-            if other == axis:
-                return stride
-            stride *= self.degree(other)
-        raise KeyError(axis)
-
-    @cached_property
-    def _expert_stride(self) -> int:
-        """Experts' ranks are neighbours once the axes named before ep in the rank order have been dealt.
-
-        Expert TP takes tp's place; cp, and of dp what ep does not use, come after ep unless the order says otherwise.
-        """
-        stride = 1
-        for axis in self.layout.rank_order.split("-"):
-            if axis == "ep":
-                return stride
-            if axis == "tp":
-                stride *= self.layout.expert_tp
-            elif axis == "dp":
-                stride *= max(1, self.layout.data_width * self.layout.tp // (self.layout.ep * self.layout.expert_tp))
-            elif axis == "pp":
-                stride *= self.layout.pp
-        return stride
+        return self.grid_of(axis).stride(axis)
 
     def coordinates(self, rank: int) -> dict[str, int]:
         """Coordinates of a rank on the dense grid."""
-        return {axis: rank // self.stride(axis) % self.degree(axis) for axis in self.order}
+        return self.dense.coordinates(rank)
 
     def group(self, axis: Axis, rank: int = 0) -> list[int]:
         """Ranks that share every other coordinate with this one."""
-        stride, degree = self.stride(axis), self.degree(axis)
-        first = rank - rank // stride % degree * stride
-        return [first + i * stride for i in range(degree)]
+        return self.grid_of(axis).group(axis, rank)
 
-    def reach(self, axis: Axis) -> Reach:
-        """How far the groups of one axis reach."""
-        return self._reach(self.degree(axis), np.arange(self.degree(axis)) * self.stride(axis))
+    def groups(self, members: Members) -> np.ndarray:
+        """Every group of this kind, its ranks in order: shape (groups, ranks of one).
 
-    @cached_property
-    def data_reach(self) -> Reach:
-        """How far gradients travel: data-parallel and context-parallel ranks hold the same weights."""
-        layout = self.layout
-        dp = np.arange(layout.data_width) * self.stride("dp")
-        cp = np.arange(layout.cp) * self.stride("cp")
-        return self._reach(layout.data_width * layout.cp, (dp[:, None] + cp[None, :]).ravel())
+        members   an axis; "data": all that hold the same weights (dp x cp); "shard" and "replica": the groups HSDP cuts
+                  those into; "expert-data": all that hold the same experts
+        """
+        if members in ("ep", "expert-data"):
+            return self.experts.groups(["ep"] if members == "ep" else ["dp"])
+        if members not in ("data", "shard", "replica"):
+            return self.dense.groups([members])
+        data = self.dense.groups(["dp", "cp"])
+        if members == "data":
+            return data
+        cut = data.reshape(len(data), -1, self.layout.shard_width)
+        if members == "shard":
+            return cut.reshape(-1, self.layout.shard_width)
+        return cut.swapaxes(1, 2).reshape(-1, cut.shape[1])
 
-    @cached_property
-    def shard_reach(self) -> Reach:
-        """How far FSDP's gathers travel: the HSDP group where there is one, else all that hold the same weights."""
-        width = self.layout.shard_width
-        if width == self.data_reach.size:
-            return self.data_reach
-        return self._reach(width, np.arange(width) * min(self.stride("dp"), self.stride("cp")))
+    def reach(self, members: Members) -> Reach:
+        """How far the groups of this kind reach."""
+        return _reach(self, members)
 
-    def _reach(self, size: int, offsets: np.ndarray) -> Reach:
-        if size == 1:
-            return Reach(1, 1, "none")
-        domain, unit = self.cluster.gpus_per_node, self.cluster.gpus_per_node * self.cluster.nodes_per_unit
-        local = max(1, int(np.count_nonzero(offsets < domain)))
-        span = int(offsets.max()) + self._first_stride(offsets)
-        if self._inside(span, domain):
-            return Reach(size, size, "nvlink")
-        return Reach(size, local, "leaf" if self._inside(span, unit) else "spine")
+    def node_of(self, ranks: np.ndarray) -> np.ndarray:
+        """The NVLink domain of each rank."""
+        return ranks // self.cluster.gpus_per_node
 
-    @staticmethod
-    def _first_stride(offsets: np.ndarray) -> int:
-        return int(np.sort(offsets)[1]) if offsets.size > 1 else 1
+    def unit_of(self, ranks: np.ndarray) -> np.ndarray:
+        """The unit of each rank: nodes under the same leaf switches."""
+        return ranks // (self.cluster.gpus_per_node * self.cluster.nodes_per_unit)
 
-    def _inside(self, span: int, block: int) -> bool:
-        """Groups of this span never straddle two blocks: blocks hold whole groups, or all GPUs are in the first."""
-        return self.gpus <= block or (span <= block and block % span == 0)
+
+@lru_cache(512)
+def _reach(placed: Placement, members: Members) -> Reach:
+    """Counted over every group: degrees that do not divide a node or a unit make groups that straddle two."""
+    groups = placed.groups(members)
+    size = groups.shape[1]
+    if size == 1:
+        return Reach(1, 1, 1, "none", members)
+    nodes, units = placed.node_of(groups), placed.unit_of(groups)
+    spanned = int(members_together(nodes)[1].max())
+    if spanned == 1:
+        return Reach(size, size, 1, "nvlink", members)
+    wire = "spine" if bool((units[:, 0] != units[:, -1]).any()) else "leaf"
+    return Reach(size, size // spanned, spanned, wire, members)
+
+
+def members_together(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every member of every group, how many of the group share its block; and how many blocks each group spans.
+
+    blocks   the node or unit of each member, groups in rows   [shape (groups, ranks of one)]
+
+    >>> [part.tolist() for part in members_together(np.array([[0, 0, 1], [2, 2, 2]]))]
+    [[[2, 2, 1], [3, 3, 3]], [2, 1]]
+    """
+    rows, key = len(blocks), int(blocks.max()) + 1
+    keys = (np.arange(rows)[:, None] * key + blocks).ravel()
+    found, where, counts = np.unique(keys, return_inverse=True, return_counts=True)
+    return counts[where].reshape(blocks.shape), np.bincount(found // key, minlength=rows)

@@ -18,7 +18,7 @@ def refused(document: object) -> Refusal:
 
 
 def test_the_clusters_of_the_contract_are_all_there():
-    assert set(cluster_names()) == set(CONTRACT)
+    assert set(CONTRACT) <= set(cluster_names())
 
 
 @pytest.mark.parametrize("name", gpu_names())

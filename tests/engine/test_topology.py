@@ -1,5 +1,6 @@
 """Where ranks stand and which wires a group crosses."""
 
+from collections import Counter
 from typing import Any
 
 from hypothesis import given
@@ -104,4 +105,6 @@ def test_the_wire_is_the_farthest_any_group_crosses(tp: int, pp: int, dp: int, o
         in_units = all(len({member // unit for member in group}) == 1 for group in groups)
         assert (reach.wire == "nvlink") == in_nodes, axis
         assert (reach.wire == "spine") == (not in_units), axis
-        assert reach.local == sum(member // node == groups[0][0] // node for member in groups[0])
+        together = [Counter(member // node for member in group) for group in groups]
+        assert reach.nodes == max(len(held) for held in together), axis
+        assert reach.local == reach.size // reach.nodes, axis

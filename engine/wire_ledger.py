@@ -1,0 +1,157 @@
+"""The ledger of the wires: for every axis who talks to whom, over which links, how many bytes a step, and how long."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from engine.communication import Collective
+from engine.estimate import Estimate
+from engine.fabric import Fabric
+from engine.formula import Number, Term, formula
+from engine.groups import groups_of_axis
+from engine.layout import Axis
+from engine.link_load import LinkLoad, busy_share, load_of, uplink_share
+from engine.topology import Reach
+from engine.wires import Way, way_of
+
+
+@formula(r"<t> \cdot \frac{\max(1, <u>)}{<o>}", unit="s", source="Over the spine a NIC is sure of its share of the uplinks; alone there, "
+         "flows wait only for each other")  # fmt: skip
+def alone_s(t: Number, u: Number, o: Number) -> Number:
+    """Time of an axis' traffic if no other traffic crosses the spine meanwhile.   [s]
+
+    t   time with the bandwidth that every NIC is sure of             [s]
+    u   share of the uplinks that the axis' own flows need            [ratio]
+    o   leaf bandwidth down over up where it crosses the spine, else 1   [times above 0]
+
+    >>> float(alone_s(t=0.5, u=0.25, o=2)), float(alone_s(t=0.5, u=2.0, o=2))
+    (0.25, 0.5)
+    """
+    return t * np.maximum(1, u) / o
+
+
+@dataclass(frozen=True)
+class AxisRow:
+    """One axis in the ledger. Bytes and times are those of one step, on the busiest link of a kind.
+
+    collectives   what the axis issues in a step
+    load          what they put on the links
+    """
+
+    axis: Axis
+    collectives: tuple[Collective, ...]
+    load: LinkLoad
+    fabric: Fabric
+    step_s: Term
+
+    @property
+    def reach(self) -> Reach:
+        """How far its groups reach, the farthest first."""
+        return max((c.reach for c in self.collectives), key=lambda reach: (reach.switches, reach.size))
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """How its collectives are done: in a ring, in two levels, or directly."""
+        cluster = self.fabric.cluster
+        return tuple(dict.fromkeys(way_of(c.op, c.payload_bytes, c.reach, cluster) for c in self.collectives))
+
+    @cached_property
+    def groups(self) -> Term:
+        return groups_of_axis.explain(f"{self.axis.upper()} groups", g=self.fabric.gpus, n=self.reach.size)
+
+    @property
+    def calls(self) -> float:
+        """Collectives that one GPU takes part in."""
+        return sum(c.count for c in self.collectives)
+
+    @property
+    def sent_bytes(self) -> float:
+        """What one GPU sends, over whatever link.   [bytes]"""
+        return sum(c.sent.value * c.count for c in self.collectives)
+
+    @property
+    def nvlink_bytes(self) -> float:
+        return float(self.load.nvlink_bytes.max())
+
+    @property
+    def nic_bytes(self) -> float:
+        return float(self.load.nic_bytes.max())
+
+    @property
+    def uplink_bytes(self) -> float:
+        """What the busiest leaf sends to the spine.   [bytes]"""
+        return float(self.load.uplink_bytes.max())
+
+    @property
+    def seconds(self) -> float:
+        """Time of all its collectives, hidden or not.   [s]"""
+        return sum(c.seconds.value for c in self.collectives)
+
+    @property
+    def exposed_s(self) -> float:
+        """The part of it that computation does not hide.   [s]"""
+        return sum(c.exposed.value for c in self.collectives)
+
+    @cached_property
+    def uplinks(self) -> Term:
+        """Share of the busiest leaf's uplinks that this axis' flows would fill at full rate."""
+        return uplink_share.explain(
+            f"{self.axis.upper()} on the uplinks", f=float(self.load.flows.max()), n=self.fabric.nics_per_leaf,
+            o=self.fabric.cluster.oversubscription,
+        )  # fmt: skip
+
+    @cached_property
+    def alone(self) -> Term:
+        """Time of its collectives if nothing else crosses the spine."""
+        narrow = self.fabric.cluster.oversubscription if self.reach.wire == "spine" else 1.0
+        return alone_s.explain(f"{self.axis.upper()} alone on the spine", t=self.seconds, u=self.uplinks, o=narrow)
+
+    @cached_property
+    def busy_nic(self) -> Term:
+        return busy_share.explain(
+            f"NICs busy with {self.axis.upper()}",
+            b=self.nic_bytes,
+            B=self.fabric.cluster.nic_bytes_per_s,
+            s=self.step_s,
+        )
+
+    @cached_property
+    def busy_nvlink(self) -> Term:
+        link = self.fabric.cluster.gpu
+        return busy_share.explain(
+            f"{link.fabric} busy with {self.axis.upper()}",
+            b=self.nvlink_bytes,
+            B=link.nvlink_bytes_per_s,
+            s=self.step_s,
+        )
+
+    @cached_property
+    def busy_uplink(self) -> Term:
+        return busy_share.explain(
+            f"uplinks busy with {self.axis.upper()}", b=self.uplink_bytes,
+            B=self.fabric.uplinks_per_leaf * self.fabric.cluster.nic_bytes_per_s, s=self.step_s,
+        )  # fmt: skip
+
+    @property
+    def terms(self) -> dict[str, Term]:
+        """Its numbers by the names that links to their working use."""
+        return {
+            f"wires.{self.axis}.{name}": getattr(self, name)
+            for name in ("groups", "uplinks", "alone", "busy_nic", "busy_nvlink", "busy_uplink")
+        }
+
+
+def wire_ledger(estimate: Estimate) -> tuple[AxisRow, ...]:
+    """A row for each axis that talks, in the layout's rank order."""
+    placed, cluster = estimate.step.placement, estimate.scenario.cluster
+    fabric, rows = Fabric(cluster, estimate.scenario.gpus), []
+    for axis in estimate.scenario.layout.rank_order.split("-"):
+        issued = tuple(c for c in estimate.step.communication if c.axis == axis and c.count)
+        if not issued:
+            continue
+        load = load_of(issued[0], placed, fabric)
+        for other in issued[1:]:
+            load = load + load_of(other, placed, fabric)
+        rows.append(AxisRow(axis, issued, load, fabric, estimate.step.seconds))  # type: ignore[arg-type]
+    return tuple(rows)
