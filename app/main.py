@@ -6,10 +6,10 @@ from starlette_compress import CompressMiddleware, remove_compress_type
 
 from app import assets, web
 from app.limits import BodyLimit
-from app.pages import api, build, home, lessons, plan, present, scenes, working
+from app.pages import api, build, home, lessons, plan, present, scenes, topology, working
 from app.settings import settings
 
-PAGES = (home, lessons, build, scenes, present, plan, api, working)  # each has a `router`; add a page here
+PAGES = (home, lessons, build, scenes, present, plan, topology, api, working)  # each has a `router`; add a page here
 
 
 def create_app() -> FastAPI:

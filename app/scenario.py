@@ -69,6 +69,8 @@ STACKS = (
     ("megatron-deepspeed", "Megatron-DeepSpeed"), ("fsdp2", "FSDP2, eager"), ("fsdp2-compiled", "FSDP2, compiled"),
 )  # fmt: skip
 
+HSDP_GROUPS = (8, 16, 32, 64, 128, 256)
+
 GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
     ("model and machine", (
         _choice("model", "model", ("model",), "llama-3-70b", *MODELS, (PASTED, "a pasted config.json"), kind="select"),
@@ -87,9 +89,12 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
         _choice("schedule", "schedule", ("layout", "schedule"), "1f1b",
                 *((name, schedule.title) for name, schedule in SCHEDULES.items()), kind="select"),
         _layout("vp", "interleave · v", 16, scale="linear"),
+        _layout("rank_order", "rank order, fastest axis first", 1, kind="order"),
     )),
     ("memory", (
         _choice("zero", "ZeRO", ("layout", "zero"), "1", ("0", "0"), ("1", "1"), ("2", "2"), ("3", "3")),
+        _choice("hsdp_shard", "FSDP shards over", ("layout", "hsdp_shard"), "", ("", "all copies"),
+                *((f"{ranks}", f"groups of {ranks} (HSDP)") for ranks in HSDP_GROUPS), kind="select"),
         _choice("recompute", "recompute", ("layout", "recompute"), "none", ("none", "none"), ("selective", "selective"), ("full", "full")),
         _choice("gradient_bytes", "gradients", ("layout", "gradient_bytes"), "4", ("4", "FP32"), ("2", "BF16")),
         _choice("sequence_parallel", "norms", ("layout", "sequence_parallel"), "true", ("true", "cut by TP"), ("false", "whole")),
@@ -107,18 +112,10 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
     )),
 )  # fmt: skip
 
-MADE_TOGETHER = (
-    "model",
-    "config",
-    "cluster",
-    "nic",
-    "spine",
-    "batch",
-    "stack",
-)  # with other fields, or of an empty text
+MADE_TOGETHER = ("model", "config", "cluster", "nic", "spine", "batch")
 FIELDS = {field.name: field for _, fields in GROUPS for field in fields}
 BY_PATH = {".".join(field.path): field.name for field in FIELDS.values() if field.path}
-ALIASES = {"layout.dp": "gpus", "model": "model", "layout.rank_order": "tp"}
+ALIASES = {"layout.dp": "gpus", "model": "model"}
 
 PRESETS: dict[str, dict[str, str]] = {
     "70B on 1,024": {},
@@ -145,15 +142,19 @@ def _plain(field: Field, text: str) -> str:
     return bare.strip()
 
 
-def strangers(query: Iterable[tuple[str, str]]) -> list[Refusal]:
-    """What a query says that the form cannot hold: names it does not know, and names given twice."""
-    names = [name for name, _ in query if name not in BESIDE]
+def strangers(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) -> list[Refusal]:
+    """What a query says that the form cannot hold: names it does not know, and names given twice.
+
+    beside   names that mean something else to the page that asks
+    """
+    given = [name for name, _ in query]
+    names = [name for name in given if name not in beside]
     unknown = [
         Refusal(name[:80], None, "the planner has no such field", nearest(name, FIELDS))
         for name in names
         if name not in FIELDS
     ]
-    twice = [Refusal(name, None, "is given twice") for name in FIELDS if names.count(name) > 1]
+    twice = [Refusal(name, None, "is given twice") for name in (*FIELDS, *beside) if given.count(name) > 1]
     return unknown + twice
 
 
@@ -179,7 +180,6 @@ def document_of(state: Mapping[str, str]) -> dict[str, Any]:
             part(document, state)
         except Refusal as refusal:
             refused.append(refusal)
-    document["stack"] = state["stack"] or None
     if refused:
         raise together(refused)
     return document
@@ -195,8 +195,10 @@ def _value(field: Field, text: str) -> Any:
     """The value in a field: text of a choice, or a number."""
     if text in ("true", "false"):
         return text == "true"
-    if field.kind in ("select", "choice") and not text.lstrip("-").isdigit():
+    if field.kind == "order":
         return text
+    if field.kind in ("select", "choice") and not text.lstrip("-").isdigit():
+        return text or None
     number = _number(field, text)
     if field.worth != 1 and not 0 < number <= MOST_TOKENS / field.worth:
         raise Refusal(".".join(field.path), text, f"must be above 0 and at most {MOST_TOKENS / field.worth:,.0f} {field.unit}",

@@ -25,6 +25,7 @@ PLACES = (
     ("Lessons", "/lessons"),
     ("Scenes", "/scenes"),
     ("Plan", "/plan"),
+    ("Topology", "/topology"),
     ("API", "/docs"),
 )  # shown when a route answers there
 THEMES = ("auto", "light", "dark")

@@ -188,7 +188,7 @@ def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
 def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     """Gradients that leave their unit of the network."""
     reach, cluster = estimate.step.placement.reach("data"), estimate.scenario.cluster
-    traffic = [c for c in estimate.step.communication if c.axis == "dp"]
+    traffic = [c for c in estimate.step.communication if c.axis == "dp" and c.reach.wire == "spine"]
     if reach.wire != "spine" or not traffic:
         return
     sent = sum(c.sent.value * c.count for c in traffic)

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from engine.communication import Collective, LayerTraffic, Traffic
+from engine.communication import Traffic
 from engine.compute import Work, embedding_work, head_work, layer_work
+from engine.issued import Collective, LayerTraffic
 from engine.stages import Chunk
 
 
@@ -16,7 +17,7 @@ class ChunkTime:
     forward_wait: float
     backward_wait: float
     traffic: tuple[tuple[Collective, float], ...]  # with how many layers issue it
-    backward_nic: float  # of the backward pass, in which the NIC is busy with other axes than dp
+    backward_nic: float  # of the backward pass's computation, beside which the NIC is busy with other axes than dp
 
     @property
     def forward(self) -> float:
@@ -58,7 +59,7 @@ def chunk_time(traffic: Traffic, chunk: Chunk) -> ChunkTime:
 
 
 def _nic_s(traffic: LayerTraffic) -> float:
-    return sum(c.seconds.value for c in traffic.backward if c.reach.leaves_node and c.axis != "dp")
+    return sum(c.seconds.value - c.exposed.value for c in traffic.backward if c.reach.leaves_node and c.axis != "dp")
 
 
 def _repeated_s(traffic: LayerTraffic) -> float:

@@ -11,8 +11,9 @@ from engine.refusal import Refusal
 class Fabric:
     """Nodes in units, and the leaf switches of each unit. GPUs are numbered in order: GPU i of node n is n x GPUs a node + i.
 
-    Rails: GPU i of every node of a unit hangs on the unit's leaf i. Rack: all NICs of a unit hang on its one leaf. The
-    spine is reckoned as one layer, whatever layers of switches it is built of.
+    Rails: GPU i of every node of a unit hangs on the unit's leaf i; where there are fewer rails than GPUs they take turns.
+    Rack: all NICs of a unit hang on its one leaf. The spine is reckoned as one layer, whatever layers of switches it is
+    built of, and a leaf as one switch.
 
     >>> from engine.hardware import cluster_named
     >>> fabric = Fabric(cluster_named("hgx-h100"), 1024)
@@ -43,7 +44,7 @@ class Fabric:
 
     @property
     def leaves_per_unit(self) -> int:
-        return self.gpus_per_node if self.cluster.wiring == "rails" else 1
+        return (self.cluster.rails or self.gpus_per_node) if self.cluster.wiring == "rails" else 1
 
     @property
     def leaves(self) -> int:
@@ -52,8 +53,8 @@ class Fabric:
 
     @property
     def nics_per_leaf(self) -> int:
-        """NICs that hang on one leaf switch of a full unit."""
-        return self.gpus_per_unit // self.leaves_per_unit
+        """NICs that hang on the busiest leaf of a full unit."""
+        return ceil(self.gpus_per_node / self.leaves_per_unit) * self.cluster.nodes_per_unit
 
     @property
     def uplinks_per_leaf(self) -> float:
@@ -70,7 +71,7 @@ class Fabric:
 
     def rail_of(self, rank: int) -> int:
         """Which leaf of its unit its NIC hangs on."""
-        return rank % self.leaves_per_unit
+        return rank % self.gpus_per_node % self.leaves_per_unit
 
     def leaf_of(self, rank: int) -> int:
         """The leaf its NIC hangs on, counted over all units."""

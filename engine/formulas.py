@@ -10,12 +10,12 @@ from engine.refusal import Refusal
 
 HOLDERS = (
     "memory", "training", "flops", "pipeline", "in_flight", "collectives", "goodput", "finetune", "parameters",
-    "activations", "buffers", "napkin", "communication", "step_parts", "simulated",
+    "activations", "buffers", "napkin", "issued", "step_parts", "simulated",
     "conventions", "half_blocks", "routing",
     "groups", "failures", "precision",
     "sharded", "ring_attention",
     "slots",
-    "overlap", "link_load", "wire_ledger",
+    "overlap", "link_load",
 )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ _UNITS = {
     "USD/h": (1.0, "USD per GPU-hour"),
     "GPUs": (1.0, "GPUs"),
     "nodes": (1.0, "nodes"),
+    "rails": (1.0, "rails"),
     "links": (1.0, "links"),
     "times": (1.0, "times"),
 }
@@ -134,7 +135,8 @@ class Cluster(_Sourced):
     gpus_per_node      GPUs of one NVLink domain                               [count]
     nic_gbit_per_s     network adapter of each GPU, each way                   [Gb/s]
     nodes_per_unit     nodes under the same leaf switches                      [count]
-    wiring             rails: GPU i of every node of a unit hangs on leaf i; rack: all NICs of a node on one leaf
+    wiring             rails: NIC i of every node of a unit hangs on leaf i; rack: all NICs of a node on one leaf
+    rails              leaves that the NICs of a node are dealt to, where it is not one for each GPU   [count]
     oversubscription   leaf bandwidth down over up: 1 is a full fat tree       [ratio]
     usd_per_gpu_hour   price, where a source gives one                         [USD]
     """
@@ -147,6 +149,7 @@ class Cluster(_Sourced):
     nodes_per_unit: int
     oversubscription: float = 1.0
     wiring: Literal["rails", "rack"] = "rails"
+    rails: int | None = None
     usd_per_gpu_hour: float | None = None
 
     @property

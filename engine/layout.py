@@ -90,7 +90,7 @@ class Layout(Document, frozen=True):
         if sorted(named) == sorted(AXES):
             return []
         return [Refusal("layout.rank_order", self.rank_order, f"must name each of {', '.join(AXES)} once, from the fastest "
-                        f"changing{_what_is_wrong(named)}", _mended(named), "rank-order")]  # fmt: skip
+                        f"changing{_what_is_wrong(named)}", _mended(named, self.ep > 1 or self.cp > 1), "rank-order")]  # fmt: skip
 
     def on_gpus(self, gpus: int) -> "Layout":
         """The same layout with dp filled in: GPUs over tp x cp x pp."""
@@ -102,7 +102,7 @@ class Layout(Document, frozen=True):
 
 def _what_is_wrong(named: list[str]) -> str:
     twice = sorted({axis for axis in named if named.count(axis) > 1 and axis in AXES})
-    strange = [axis[:12] for axis in named if axis not in AXES and axis]
+    strange = [" ".join(axis.split())[:12] or "nothing" for axis in named if axis not in AXES]
     missing = [axis for axis in AXES if axis not in named]
     said = [
         *(f"{axis} stands there {named.count(axis)} times" for axis in twice),
@@ -112,11 +112,14 @@ def _what_is_wrong(named: list[str]) -> str:
     return f" ({'; '.join(said)})" if said else ""
 
 
-def _mended(named: list[str]) -> str:
-    """The order with each axis where it is first named, and what is missing where the default has it."""
-    kept = [axis for axis in dict.fromkeys(named) if axis in AXES]
+def _mended(named: list[str], outermost: bool) -> str:
+    """The order with each axis where it is first named, and what is missing where the default has it.
+
+    outermost   put pp last, where experts may have another data-parallel width than the rest
+    """
+    kept = [axis for axis in dict.fromkeys(name.strip().lower() for name in named) if axis in AXES]
     for place, axis in enumerate(AXES):
         if axis not in kept:
             before = [kept.index(other) for other in AXES[:place] if other in kept]
             kept.insert(max(before) + 1 if before else 0, axis)
-    return "-".join(kept)
+    return "-".join(sorted(kept, key=lambda axis: axis == "pp") if outermost else kept)

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.communication import Collective
 from engine.fabric import Fabric
 from engine.formula import Number, formula
+from engine.issued import Collective
 from engine.topology import Placement, members_together
 
 
@@ -71,7 +71,8 @@ def load_of(collective: Collective, placed: Placement, fabric: Fabric) -> LinkLo
     """What all groups together put on the links with one kind of collective in a step.
 
     Rings pass through the ranks of a node, then on to the next node in rank order, over as many NICs as the group has
-    there. Sends go to the neighbour in the group. In an all-to-all everyone sends to everyone.
+    there. Stages send both ways to their neighbours, keys and values go round one way. In an all-to-all everyone sends to
+    everyone. Between rails of one unit NCCL hands over inside the node first (PXN), so that the leaf is enough.
     """
     groups = placed.groups(collective.reach.members)
     total = collective.sent.value * collective.count
@@ -80,7 +81,10 @@ def load_of(collective: Collective, placed: Placement, fabric: Fabric) -> LinkLo
     if collective.op == "all_to_all":
         return _to_everyone(groups, total, placed, fabric)
     if collective.op == "send":
-        return _to_neighbours(groups, total, collective.axis == "cp" or placed.layout.vp > 1, placed, fabric)
+        around = collective.axis == "cp"
+        return _to_neighbours(
+            groups, total, around or placed.layout.vp > 1, (1,) if around else (1, -1), placed, fabric
+        )
     return _rings(groups, total, placed, fabric)
 
 
@@ -106,17 +110,19 @@ def _next_node(nodes: np.ndarray) -> np.ndarray:
     return np.where(after == size, 0, after)
 
 
-def _to_neighbours(groups: np.ndarray, total: float, closed: bool, placed: Placement, fabric: Fabric) -> LinkLoad:
-    """Half of the bytes each way. `closed`: the last sends to the first as well."""
+def _to_neighbours(
+    groups: np.ndarray, total: float, closed: bool, steps: tuple[int, ...], placed: Placement, fabric: Fabric
+) -> LinkLoad:
+    """The bytes shared among the ways of `steps`. `closed`: the last sends to the first as well."""
     load = _nothing(fabric)
-    for step in (1, -1):
+    for step in steps:
         peers = np.roll(groups, -step, axis=1)
         sends = np.ones(groups.shape, dtype=bool)
         if not closed:
             sends[:, -1 if step == 1 else 0] = False
         away = sends & (placed.node_of(groups) != placed.node_of(peers))
         up = placed.unit_of(groups) != placed.unit_of(peers)
-        load = load + _loaded(groups, total / 2 * (sends & ~away), total / 2 * away, up, 1.0, fabric)
+        load = load + _loaded(groups, total / len(steps) * (sends & ~away), total / len(steps) * away, up, 1.0, fabric)
     return load
 
 

@@ -78,17 +78,15 @@ def _half(cp: int, tokens: int) -> str:
 
 
 def _expert_refusals(layout: Layout, model: Model) -> list[Refusal]:
-    if layout.ep == 1:
-        return []
     if not model.experts:
-        return [Refusal("layout.ep", layout.ep, "the model has no experts to spread", "1")]
+        return [] if layout.ep == 1 else [Refusal("layout.ep", layout.ep, "the model has no experts to spread", "1")]
     ranks = layout.data_width * layout.cp * layout.tp
     rule = f"ep must divide the {model.experts} experts and the {ranks} GPUs of a stage (dp x cp x tp)"
     if (both := gcd(model.experts, ranks)) % layout.ep:
         return [_indivisible("layout.ep", layout.ep, rule, both)]
-    if layout.expert_grid.stride("pp") == layout.dense_grid.stride("pp"):
+    if layout.pp == 1 or layout.expert_grid.stride("pp") == layout.dense_grid.stride("pp"):
         return []
-    # Megatron-LM asserts the same (core/parallel_state.py): else a rank's experts would belong to another stage
+    # Megatron-LM asserts a little more (core/parallel_state.py): that pp is last, or both widths are the same
     outermost = "-".join([axis for axis in layout.rank_order.split("-") if axis != "pp"] + ["pp"])
     return [Refusal("layout.rank_order", layout.rank_order, "pp must come last where experts have another data-parallel width "
                     "than the rest, or a rank's experts would belong to another stage", outermost, "rank-order")]  # fmt: skip

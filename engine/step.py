@@ -5,8 +5,9 @@ from functools import cached_property
 
 from engine import calibration, kernels
 from engine.chunk_time import ChunkTime, chunk_time
-from engine.communication import Collective, Traffic
+from engine.communication import Traffic
 from engine.formula import Term
+from engine.issued import Collective
 from engine.layout import Layout
 from engine.schedules import schedule_named
 from engine.simulator import Durations, even_durations, simulate

@@ -4,10 +4,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from engine.communication import Collective
 from engine.estimate import Estimate
 from engine.formula import Formula, Term
 from engine.in_flight import in_flight_formula
+from engine.issued import Collective
 from engine.parameters import count
 from engine.pipeline import bubble_of_ideal, bubble_of_total
 from engine.schedules import schedule_named

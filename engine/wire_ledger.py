@@ -3,47 +3,38 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from engine.communication import Collective
 from engine.estimate import Estimate
 from engine.fabric import Fabric
-from engine.formula import Number, Term, formula
+from engine.formula import Term
 from engine.groups import groups_of_axis
+from engine.issued import Collective
 from engine.layout import Axis
 from engine.link_load import LinkLoad, busy_share, load_of, uplink_share
 from engine.topology import Reach
-from engine.wires import Way, way_of
-
-
-@formula(r"<t> \cdot \frac{\max(1, <u>)}{<o>}", unit="s", source="Over the spine a NIC is sure of its share of the uplinks; alone there, "
-         "flows wait only for each other")  # fmt: skip
-def alone_s(t: Number, u: Number, o: Number) -> Number:
-    """Time of an axis' traffic if no other traffic crosses the spine meanwhile.   [s]
-
-    t   time with the bandwidth that every NIC is sure of             [s]
-    u   share of the uplinks that the axis' own flows need            [ratio]
-    o   leaf bandwidth down over up where it crosses the spine, else 1   [times above 0]
-
-    >>> float(alone_s(t=0.5, u=0.25, o=2)), float(alone_s(t=0.5, u=2.0, o=2))
-    (0.25, 0.5)
-    """
-    return t * np.maximum(1, u) / o
+from engine.wires import Way, collective_s, send_time_s, way_of
 
 
 @dataclass(frozen=True)
 class AxisRow:
     """One axis in the ledger. Bytes and times are those of one step, on the busiest link of a kind.
 
-    collectives   what the axis issues in a step
-    load          what they put on the links
+    issued   what the axis issues in a step, with what it puts on the links
     """
 
     axis: Axis
-    collectives: tuple[Collective, ...]
-    load: LinkLoad
+    issued: tuple[tuple[Collective, LinkLoad], ...]
     fabric: Fabric
     step_s: Term
+
+    @property
+    def collectives(self) -> tuple[Collective, ...]:
+        return tuple(collective for collective, _ in self.issued)
+
+    @cached_property
+    def load(self) -> LinkLoad:
+        """What all its collectives put on the links."""
+        first, *others = (load for _, load in self.issued)
+        return sum(others, start=first)
 
     @property
     def reach(self) -> Reach:
@@ -102,10 +93,20 @@ class AxisRow:
         )  # fmt: skip
 
     @cached_property
-    def alone(self) -> Term:
-        """Time of its collectives if nothing else crosses the spine."""
-        narrow = self.fabric.cluster.oversubscription if self.reach.wire == "spine" else 1.0
-        return alone_s.explain(f"{self.axis.upper()} alone on the spine", t=self.seconds, u=self.uplinks, o=narrow)
+    def alone_s(self) -> float:
+        """Time of its collectives if no other traffic crosses the spine: flows wait for each other only.   [s]"""
+        return sum(collective.count * self._alone_s(collective, load) for collective, load in self.issued)
+
+    def _alone_s(self, collective: Collective, load: LinkLoad) -> float:
+        cluster = self.fabric.cluster
+        if collective.reach.wire != "spine" or cluster.oversubscription == 1:
+            return collective.each_s
+        crowding = max(1.0, float(load.flows.max()) / self.fabric.uplinks_per_leaf)
+        quiet = cluster.model_copy(update={"oversubscription": min(crowding, cluster.oversubscription)})
+        if collective.op == "send":
+            faster = send_time_s(collective.payload_bytes, collective.reach, quiet)
+            return collective.each_s - send_time_s(collective.payload_bytes, collective.reach, cluster) + faster
+        return collective_s(collective.op, collective.payload_bytes, collective.reach, quiet)
 
     @cached_property
     def busy_nic(self) -> Term:
@@ -138,7 +139,7 @@ class AxisRow:
         """Its numbers by the names that links to their working use."""
         return {
             f"wires.{self.axis}.{name}": getattr(self, name)
-            for name in ("groups", "uplinks", "alone", "busy_nic", "busy_nvlink", "busy_uplink")
+            for name in ("groups", "uplinks", "busy_nic", "busy_nvlink", "busy_uplink")
         }
 
 
@@ -150,8 +151,6 @@ def wire_ledger(estimate: Estimate) -> tuple[AxisRow, ...]:
         issued = tuple(c for c in estimate.step.communication if c.axis == axis and c.count)
         if not issued:
             continue
-        load = load_of(issued[0], placed, fabric)
-        for other in issued[1:]:
-            load = load + load_of(other, placed, fabric)
-        rows.append(AxisRow(axis, issued, load, fabric, estimate.step.seconds))  # type: ignore[arg-type]
+        loads = tuple((collective, load_of(collective, placed, fabric)) for collective in issued)
+        rows.append(AxisRow(axis, loads, fabric, estimate.step.seconds))  # type: ignore[arg-type]
     return tuple(rows)

@@ -66,7 +66,7 @@ def test_the_usual_state_is_the_card() -> None:
 
 
 def test_every_field_of_a_layout_that_people_turn_is_in_the_form() -> None:
-    given_by_others = {"dp", "hsdp_shard", "rank_order"}
+    given_by_others = {"dp"}
     in_form = {field.path[1] for field in FIELDS.values() if field.path[:1] == ("layout",)}
     assert in_form == set(Layout.model_fields) - given_by_others
 
@@ -150,7 +150,7 @@ WRONG = {
     "model": "gpt-9", "cluster": "tpu", "gpus": "0", "sequence": "0", "batch": "513", "tp": "0", "pp": "0", "cp": "0", "ep": "0",
     "micro_batch": "0", "schedule": "zigzag", "vp": "0", "zero": "9", "recompute": "some", "gradient_bytes": "3",
     "sequence_parallel": "perhaps", "tokens": "-1", "price": "-1", "precision": "fp7", "stack": "own", "nic": "0", "spine": "0",
-    "units": "bits",
+    "units": "bits", "hsdp_shard": "0", "rank_order": "tp-tp-cp-dp-pp",
 }  # fmt: skip
 
 
@@ -198,7 +198,7 @@ def test_what_does_not_fit_together_is_told_beside_a_field_that_exists(given_sta
 @pytest.mark.parametrize(("field", "name"), [
     ("layout.dp", "gpus"), ("layout.micro_batches", "batch"), ("layout.tp", "tp"), ("gpus", "gpus"), ("model", "model"),
     ("model.hf_config", "config"), ("model.hf_config.hidden_size", "config"), ("cluster.base", "cluster"),
-    ("cluster.nic_gbit_per_s", "nic"), ("training.tokens", "tokens"), ("sequence_tokens", "sequence"), ("layout.rank_order", "tp"),
+    ("cluster.nic_gbit_per_s", "nic"), ("training.tokens", "tokens"), ("sequence_tokens", "sequence"), ("layout.rank_order", "rank_order"),
 ])  # fmt: skip
 def test_the_engines_names_lead_to_fields(field: str, name: str) -> None:
     assert field_of(Refusal(field, 1, "has no meaning")) == name

@@ -5,10 +5,10 @@ from functools import cached_property
 
 from app.board.scenes.base import Knob, Values
 from engine.collectives import send_s
-from engine.communication import times_s
 from engine.document import together
 from engine.formula import Term
 from engine.hardware import cluster_named
+from engine.issued import times_s
 from engine.model import model_named
 from engine.parameters import Parameters, count
 from engine.refusal import Refusal

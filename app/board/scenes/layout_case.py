@@ -6,12 +6,12 @@ from functools import cached_property
 
 from app.board.scenes.base import Misconception, Question, Values
 from app.board.topology_floor import Floor, floor_of
-from engine.communication import Collective
 from engine.document import beside, divisors
 from engine.estimate import Estimate, estimate
 from engine.formula import Term
 from engine.groups import groups_of_axis, node_bytes_per_s, rank_in_grid, waiting_gpus, wire_ratio
 from engine.hardware import Cluster
+from engine.issued import Collective
 from engine.layout import Axis
 from engine.refusal import Refusal
 from engine.scenario import scenario_from

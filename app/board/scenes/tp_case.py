@@ -6,7 +6,6 @@ from functools import cached_property
 from app.board.scenes.base import Knob, Switch, Values
 from engine.activations import layer_kept_term
 from engine.collectives import ring_all_gather_sent_bytes, ring_all_reduce_s, ring_all_reduce_sent_bytes, ring_half_s
-from engine.communication import times_s
 from engine.formula import Term
 from engine.half_blocks import (
     cut_layer_s,
@@ -19,6 +18,7 @@ from engine.half_blocks import (
     wait_over_work,
 )
 from engine.hardware import cluster_named
+from engine.issued import times_s
 from engine.layout import Layout
 from engine.model import Model, model_named
 from engine.parameters import count

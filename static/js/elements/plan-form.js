@@ -23,7 +23,7 @@ class PlanForm extends HTMLElement {
   remember() {
     document.querySelector(".plan-presets [aria-current]")?.removeAttribute("aria-current"); // no longer that plan
     const query = new URLSearchParams(new FormData(this.form));
-    for (const name of ["config", "stack"]) if (query.get(name) === "") query.delete(name);
+    for (const [name, text] of [...query]) if (text === "") query.delete(name);
     history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}`);
   }
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.board.scenes.layout import LAYOUT
 from app.board.scenes.layout_case import Case, longest, traffic_s, waiting
-from app.board.topology_floor import Floor, floor_of
+from app.board.topology_floor import floor_of
 from engine.collectives import ring_half_s, send_s
 from engine.estimate import estimate
 from engine.hardware import cluster_named
@@ -141,7 +141,8 @@ def test_every_gpu_stands_in_its_node_and_no_two_on_one_another() -> None:
 
 def test_other_floors_stand_too() -> None:
     for gpus, per_node, per_unit in ((144, 72, 8), (8, 8, 32), (320, 8, 20)):
-        floor = Floor(gpus, per_node, per_unit, 0, 0, 500, 300)
+        shape = {"gpus_per_node": per_node, "nodes_per_unit": per_unit}
+        floor = floor_of(cluster_named("hgx-h100").model_copy(update=shape), gpus, 0, 0, 500, 300)
         last = floor.gpu(gpus - 1)
         assert last.x + last.width <= 500 and last.bottom <= 300
 
