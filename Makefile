@@ -49,5 +49,6 @@ $(VENV)/.served: $(VENV)/.made pyproject.toml
 $(VENV)/.tested: $(VENV)/.served
 	@echo "Installing what the tests need (once)"
 	@$(PIP) --editable '.[test]'
+	@if [ -n "$(DEMOS)" ]; then echo "Installing the frameworks that read what is exported (half a minute, once)"; $(PIP) --editable '.[frameworks]'; fi
 	@$(BIN)/python -m tests.browser.chromium
 	@touch $@

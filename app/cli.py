@@ -1,4 +1,4 @@
-"""The command line: `shardboard estimate FILE`, `schedule`, `formula`, `formulas`, `serve`. Heavy parts load when asked for."""
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `serve`. Heavy parts load when asked for."""
 
 import argparse
 import os
@@ -82,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     estimate = command("estimate", "memory, traffic, step time, MFU and price of a scenario")
     estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
     estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
+    export = command("export", "the launch files of a scenario for a training framework")
+    export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
+    export.add_argument("--to", required=True, metavar="TARGET", help="megatron, torchtitan, deepspeed or fsdp2")
+    imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
+    imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")
     schedule.add_argument("name", metavar="NAME", help=", ".join(SCHEDULES))
     for size, needed in SIZES:
@@ -104,7 +109,7 @@ def _estimate(options: argparse.Namespace) -> None:
 
     with _opened(options.file) as source:
         if not options.lines:
-            _show(options, answered(_whole(source)), "estimate")
+            _show(options, answered(_whole(source, FILE_BYTES)), "estimate")
             return
         for line in _lines(source):
             try:
@@ -114,6 +119,20 @@ def _estimate(options: argparse.Namespace) -> None:
             except Exception as error:
                 made = text_of({"error": _failure(error)})
             _write(made)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from app.cli_export import export_answer
+
+    with _opened(options.file) as source:
+        _show(options, export_answer(_whole(source, FILE_BYTES), FILE_BYTES, options.to), "export")
+
+
+def _import(options: argparse.Namespace) -> None:
+    from app.cli_export import LAUNCH_BYTES, import_answer
+
+    with _opened(options.file) as source:
+        _show(options, import_answer(_whole(source, LAUNCH_BYTES)), "import")
 
 
 def _schedule(options: argparse.Namespace) -> None:
@@ -155,7 +174,8 @@ def _serve(options: argparse.Namespace) -> None:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "estimate": _estimate, "schedule": _schedule, "formula": _formula, "formulas": _formulas, "serve": _serve,
+    "estimate": _estimate, "export": _export, "import": _import, "schedule": _schedule, "formula": _formula,
+    "formulas": _formulas, "serve": _serve,
 }  # fmt: skip
 
 
@@ -190,9 +210,9 @@ def _unreadable(name: str, error: Exception) -> Refusal:
     return Refusal("file", name, f"cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}")
 
 
-def _whole(source: BinaryIO) -> bytes:
+def _whole(source: BinaryIO, limit: int) -> bytes:
     try:
-        return source.read(FILE_BYTES + 1)
+        return source.read(limit + 1)
     except OSError as error:
         raise _unreadable(str(source.name), error) from None
 

@@ -165,6 +165,25 @@ def _findings(document: dict[str, Any]) -> str:
     )
 
 
+def export_text(document: dict[str, Any]) -> str:
+    """The files one after the other, each under its name, then what they cannot say."""
+    files = [f"── {file['name']} ──\n{file['text'].rstrip()}\n" for file in document["files"]]
+    return "\n".join([*files, *_sentences("not in these files", document["left_out"])])
+
+
+def import_text(document: dict[str, Any]) -> str:
+    """The scenario key by key, then what was passed over."""
+    layout = document["scenario"]["layout"]
+    rows = [f"{key}: {value}" for key, value in document["scenario"].items() if key != "layout"]
+    axes = [f"  {key}: {value}" for key, value in layout.items()]
+    return "\n".join([*rows, "layout:", *axes, *_sentences("notes", document["notes"])])
+
+
+def _sentences(title: str, sentences: list[str]) -> list[str]:
+    return [f"{title}:", *(f"  {sentence}" for sentence in sentences)] if sentences else []
+
+
 TEXTS: dict[str, Callable[[Any], str]] = {
-    "estimate": estimate_text, "schedule": schedule_text, "formula": formula_text, "formulas": formulas_text,
+    "estimate": estimate_text, "export": export_text, "import": import_text, "schedule": schedule_text,
+    "formula": formula_text, "formulas": formulas_text,
 }  # fmt: skip

@@ -12,7 +12,6 @@ from app.board.topology_picture import TopologyPicture
 from app.board.wire_bars import wire_bars
 from app.topology_case import TopologyCase
 from app.topology_play import played
-from app.topology_tries import Try, tries_of
 from engine.checks import Finding
 from engine.topology import Wire
 from engine.units import bytes_text, count_text, seconds_text
@@ -97,10 +96,6 @@ class TopologyBoard:
     def findings(self) -> list[Finding]:
         """What the engine has to say about the wires."""
         return [finding for finding in self.case.estimate.findings if finding.code in ON_WIRES]
-
-    @cached_property
-    def tries(self) -> tuple[Try, ...]:
-        return tries_of(self.case)
 
     @property
     def data(self) -> Markup:

@@ -102,15 +102,23 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     each_way, headline = wire_ratio(nvlink, nic), wire_ratio(summed_bytes_per_s(nvlink), nic)
     if reach.leaves_node:
         fits = max(t for t in range(1, cluster.gpus_per_node + 1) if scenario.layout.tp % t == 0)
+        advice, change = f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits}
+        if fits == scenario.layout.tp:  # it would fit: only the order takes its ranks apart
+            order = _tp_first(scenario.layout.rank_order)
+            advice, change = f"Let TP change first in the rank order: {order}.", {"rank_order": order}
         yield Finding("tp-leaves-node", "error", "Tensor parallel leaves the node",
                       f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than {fabric} each way "
                       f"(the {headline:.0f} times one hears adds its two directions).",
-                      f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits})  # fmt: skip
+                      advice, change)  # fmt: skip
     elif reach.size > 1:
         yield Finding("tp-in-node", "good", "Tensor parallel stays inside",
                       f"{fabric} carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
                       f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
                       "Leave it there.")  # fmt: skip
+
+
+def _tp_first(order: str) -> str:
+    return "-".join(["tp", *(axis for axis in order.split("-") if axis != "tp")])
 
 
 @rule

@@ -95,6 +95,61 @@ def browser_side(browser: Browser, base: str) -> None:
         say(f"slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", "< 50")
 
 
+POINTED = """async (rounds) => {
+  const floor = document.querySelector("topology-floor");
+  const times = [];
+  for (let round = 0; round < rounds; round++) {
+    const began = performance.now();
+    floor.light(((round * 37) % floor.data.gpus));
+    await new Promise((done) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
+      port1.onmessage = done; port2.postMessage(0); }));
+    times.push(performance.now() - began);
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  floor.light(null);
+  return times;
+}"""
+PLAYED = """async () => {
+  const { clock } = document.querySelector("topology-floor");
+  const frames = [];
+  let last = performance.now();
+  clock.toggle();
+  await new Promise((done) => {
+    const tick = (now) => { frames.push(now - last); last = now; frames.length < 240 ? requestAnimationFrame(tick) : done(); };
+    requestAnimationFrame(tick);
+  });
+  clock.pause();
+  return frames.slice(2);
+}"""
+FLOORS = (
+    ("1,024 GPUs", "", "< 80"),
+    ("16,384 GPUs", "?model=llama-3-405b&gpus=16384&pp=16&cp=2&batch=2048", "< 200"),
+    ("131,072 GPUs", "?model=llama-3-405b&gpus=131072&pp=16&cp=2&batch=8192", "no goal"),
+)
+
+
+def topology(browser: Browser, base: str) -> None:
+    """Sliders of the floor, lighting the groups of a GPU, and a step that plays."""
+    for words, query, goal in FLOORS:
+        page = browser.new_page(viewport={"width": 1920, "height": 1080})
+        page.goto(f"{base}/topology{query}")
+        page.wait_for_load_state("networkidle")
+        for name, low, high in (("nic", 25, 400), ("spine", 1, 7)):
+            steps = (
+                [low + move * 25 % (high - low + 1) for move in range(40)]
+                if name == "nic"
+                else [1 + move % 7 for move in range(40)]
+            )
+            times = sorted(paint(page, name, [float(step) for step in steps]))
+            say(f"floor of {words}, slider {name}: input to painted, median", statistics.median(times), "ms", "no goal")
+            say(f"floor of {words}, slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", goal)
+        lit = sorted(page.evaluate(POINTED, 60))
+        say(f"floor of {words}: lighting a GPU's groups, p95", lit[int(len(lit) * 0.95)], "ms", "< 50")
+        frames = page.evaluate(PLAYED)
+        say(f"floor of {words}: a step played, frames a second", 1000 / statistics.median(frames), "", "60")
+        page.close()
+
+
 SMOOTH = """async () => {
   const player = document.querySelector("scene-player");
   const long = [];
@@ -130,5 +185,6 @@ if __name__ == "__main__":
     with running() as base, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(**launch_options())
         browser_side(chromium, base)
+        topology(chromium, base)
         scenes(chromium, base)
         chromium.close()

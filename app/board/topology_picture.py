@@ -8,6 +8,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from app.board.floor import SPINE, Box, Floor
 from app.board.linked import LinkedFigure
 from app.board.marks import MIXED, Marks, Sides, detail_of
@@ -72,7 +74,7 @@ class TopologyPicture:
     def figure(self) -> LinkedFigure:
         """The drawing."""
         width, height = NARROW if self.narrow else WIDE
-        figure = LinkedFigure("topology", width, height, "The run on its floor", self.description)
+        figure = LinkedFigure("floor", width, height, "The run on its floor", self.description)
         for marks in self.marks:
             self._floor(figure, marks)
             self._names(figure, marks)
@@ -146,23 +148,27 @@ class TopologyPicture:
     def _groups(self, figure: LinkedFigure, marks: Marks) -> None:
         placed, floor = self.placed, marks.floor
         for axis in self.talking:
-            ranks = placed.group(axis, self.you)
+            ranks = self._peers(axis)
             with figure.group(f"group group-{axis}"):
-                if placed.reach(axis).leaves_node and marks.detail != "unit":
+                if placed.reach(axis).leaves_node and marks.detail != "unit" and not self.lost:
+                    ink = "bad" if axis == "tp" else axis  # TP over nodes is the mistake one comes here to see
+                    thin = len(ranks) > 16 or marks.detail == "node"
                     draw_wires(
-                        figure,
-                        floor,
-                        ranks,
-                        axis,
-                        lane=LANES[axis],
-                        stroke="thin" if len(ranks) > 16 or marks.detail == "node" else "normal",
+                        figure, floor, ranks, ink, lane=LANES[axis], fill=axis, stroke="thin" if thin else "normal"
                     )
                 figure.cells([marks.boxes[mark] for mark in marks.holding(ranks)], fill=axis, ink="")
+        if self.lost:
+            return
         mine = [marks.boxes[mark] for mark in marks.holding([self.you])]
         if marks.detail != "unit" and self.you in floor.drawn_ranks:
             draw_node(figure, floor, floor.node_of(self.you), "ink", room=1.5)
         with figure.group("floor-you"):
             figure.cells([_grown(box) for box in mine], fill="ink", ink="ink")
+
+    def _peers(self, axis: Axis) -> list[int]:
+        """Whom the GPU one looks from talks to; where some are lost, everyone who waits for one of those."""
+        groups = (self.placed.group(axis, rank) for rank in (self.lost or [self.you]))
+        return sorted({rank for group in groups for rank in group})
 
     def _loss(self, figure: LinkedFigure, floor: Floor) -> None:
         for node in sorted({floor.node_of(rank) for rank in self.lost} & set(floor.drawn_nodes)):
@@ -208,7 +214,7 @@ class TopologyPicture:
         """Which pipeline stages a unit holds."""
         size, placed = self.fabric.gpus_per_unit, self.placed
         ranks = range(unit * size, min((unit + 1) * size, placed.gpus))
-        held = sorted({rank // placed.stride("pp") % placed.degree("pp") for rank in ranks})
+        held = np.unique(np.arange(ranks.start, ranks.stop) // placed.stride("pp") % placed.degree("pp")).tolist()
         if placed.degree("pp") == 1:
             return f"{count_text(len(ranks))} GPUs"
         return f"stage {held[0]}" if len(held) == 1 else f"stages {held[0]}–{held[-1]}"

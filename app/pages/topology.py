@@ -3,21 +3,28 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import parse_qsl
 
 import orjson
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from markupsafe import Markup
 
+from app.imported import state_of_document
 from app.scenario import FIELDS, field_of, query_of, state_of, strangers
 from app.topology_board import TopologyBoard
 from app.topology_case import VIEW, TopologyCase, address, case_of
+from app.topology_layouts import LayoutRow, layout_rows
+from app.topology_tries import Try, tries_of
 from app.web import page, part
 from engine.document import together
+from engine.export import TARGETS, Export, export, read
 from engine.formula import nearest
 from engine.hardware import cluster_named, cluster_names
 from engine.layout import AXES
 from engine.refusal import Refusal
+from engine.scenario import scenario_from
+from engine.simplicity import layout_name
 
 router = APIRouter(prefix="/topology", default_response_class=HTMLResponse, include_in_schema=False)
 SHOWN = (
@@ -26,6 +33,7 @@ SHOWN = (
     ("plan", ("model", "batch", "micro_batch", "schedule", "vp", "zero", "hsdp_shard")),
 )
 MOST_TOLD = 2
+MOST_SHOWN = 20_000  # characters of a refused text that are given back to mend
 PRESETS: dict[str, dict[str, str]] = {
     "70B on 1,024": {},
     "405B on 16k": {"model": "llama-3-405b", "gpus": "16384", "pp": "16", "cp": "2", "batch": "2048", "schedule": "interleaved",
@@ -71,6 +79,18 @@ class Topology:
         return {name: address(state_of(state), VIEW) for name, state in PRESETS.items()}
 
     @property
+    def tries(self) -> tuple[Try, ...]:
+        return tries_of(self.board.case) if self.board else ()
+
+    @property
+    def exports(self) -> list[Export]:
+        return exports_of(self.board.case) if self.board else []
+
+    @property
+    def layouts(self) -> list[LayoutRow]:
+        return list(layout_rows(self.state))
+
+    @property
     def address(self) -> str:
         return address(self.state, self.view)
 
@@ -113,6 +133,69 @@ def board(request: Request) -> HTMLResponse:
     return answer
 
 
+@router.get("/tries")
+def tries(request: Request) -> Response:
+    """What to try, alone; a state without meaning leaves what is there."""
+    try:
+        case = _case(request)
+    except Refusal:
+        return Response(status_code=204)
+    return part(request, "topology/_tries.html", tries=tries_of(case))
+
+
+@router.get("/layouts")
+def layouts(request: Request) -> Response:
+    """The table of layouts alone; a state without meaning leaves the one that is there."""
+    try:
+        case = _case(request)
+    except Refusal:
+        return Response(status_code=204)
+    return part(request, "topology/_layouts.html", layouts=list(layout_rows(case.state)))
+
+
+@router.get("/export")
+def exports(request: Request) -> Response:
+    """The launch texts alone; a state without meaning leaves those that are there."""
+    try:
+        case = _case(request)
+    except Refusal:
+        return Response(status_code=204)
+    return part(request, "topology/_export.html", exports=exports_of(case), query=case.query)
+
+
+@router.get("/export/{target}/{name}")
+def download(request: Request, target: str, name: str) -> Response:
+    """One file of an export, to keep."""
+    made = export(_case(request).estimate.scenario, target)
+    files = {file.name: file for file in made.files}
+    if name not in files:
+        raise Refusal("file", name[:80], f"{made.title} has {', '.join(files)}", nearest(name, files))
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return PlainTextResponse(files[name].text, headers=disposition)
+
+
+@router.post("/import")
+async def imported(request: Request) -> HTMLResponse:
+    """What a pasted launch text says, as a plan. Nothing in it is run."""
+    body = (await request.body()).decode("utf-8", "replace")
+    text = dict(parse_qsl(body, keep_blank_values=True)).get("text", "")
+    try:
+        found = read(text)
+        state, unsaid = state_of_document(found.document)
+    except Refusal as refusal:
+        return page(request, "topology/imported.html", refusals=[each.sentence for each in refusal.all], text=text[:MOST_SHOWN])
+    return page(request, "topology/imported.html", refusals=[], text="", title=TARGETS[found.target].title,
+                notes=[*unsaid, *found.notes], href=address(state, VIEW), plan=f"/plan?{query_of(state)}",
+                name=layout_name(scenario_from(found.document).layout))  # fmt: skip
+
+
+@router.get("/panel")
+def panel(request: Request) -> HTMLResponse:
+    """The floor as the planner shows it, or the sentence that says why there is none."""
+    view = topology_of(request)
+    return part(request, "topology/_panel.html", floor=view.board, words=view.state_words)
+
+
 @router.get("/working/{path}")
 def working(request: Request, path: str) -> HTMLResponse:
     """How one number of the ledger is computed."""
@@ -122,6 +205,11 @@ def working(request: Request, path: str) -> HTMLResponse:
         raise Refusal("number", path[:80], "no number of this floor has this name", nearest(path, terms))
     template = "plan/_working.html" if "HX-Request" in request.headers else "topology/working.html"
     return page(request, template, term=terms[path], query=case.query)
+
+
+def exports_of(case: TopologyCase) -> list[Export]:
+    """The plan for every framework there is."""
+    return [export(case.estimate.scenario, target) for target in TARGETS]
 
 
 def _case(request: Request) -> TopologyCase:

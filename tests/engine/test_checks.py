@@ -18,6 +18,7 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     ("out-of-memory", "error", {"pp": 1, "zero": 0}, {}),
     ("little-headroom", "warning", {"zero": 0, "schedule": "interleaved", "vp": 2}, {}),
     ("tp-leaves-node", "error", {"tp": 16}, {"tp": 8}),
+    ("tp-leaves-node", "error", {"rank_order": "dp-tp-cp-ep-pp"}, {}),
     ("tp-in-node", "good", {"tp": 8}, {"tp": 1, "pp": 4, "gpus": 32}),
     ("kv-heads-copied", "warning", {"tp": 16}, {"tp": 8}),
     ("large-bubble", "warning", {}, {"schedule": "interleaved", "vp": 2}),

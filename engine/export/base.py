@@ -1,0 +1,71 @@
+"""What an export is: files, and a sentence for everything that they cannot say."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from engine.layout import Precision
+from engine.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class File:
+    """One text file. `language` is what it is written in: bash, toml, json or yaml."""
+
+    name: str
+    text: str
+    language: str
+
+
+@dataclass(frozen=True)
+class Export:
+    """A scenario as the files of one target.
+
+    left_out   a sentence for each option that the target cannot express, then for each thing the reader must fill in
+    """
+
+    target: str
+    title: str
+    files: tuple[File, ...]
+    left_out: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A launch text as a scenario document, ready for scenario_from.
+
+    notes   a sentence for each option that has no place here, and for each thing that was assumed
+    """
+
+    target: str
+    document: dict[str, Any]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Target:
+    """One framework: how a scenario is written for it and, where that is possible, read back."""
+
+    name: str
+    title: str
+    write: Callable[[Scenario], Export]
+    read: Callable[[str], Imported] | None = None
+
+
+def gap(field: str, value: object, why: str) -> str:
+    """The sentence for an option that a target cannot express.
+
+    >>> gap("layout.zero", 2, "DDP shards nothing")
+    'layout.zero = 2: DDP shards nothing.'
+    """
+    shown = str(value).lower() if isinstance(value, bool) else value
+    return f"{field} = {shown}: {why}."
+
+
+def assumed_cluster(precision: Precision = "bf16") -> str:
+    """The cluster of a text that names no GPUs: the usual one, or one that has tensor cores for the precision.
+
+    >>> assumed_cluster(), assumed_cluster("mxfp8")
+    ('hgx-h100', 'hgx-b200')
+    """
+    return "hgx-b200" if precision == "mxfp8" else "hgx-h100"

@@ -1,0 +1,169 @@
+"""torchtitan: a pasted TOML file as a scenario document."""
+
+from typing import Any
+
+from engine.export.base import Imported, assumed_cluster
+from engine.export.flavors import model_of_flavor
+from engine.export.run_length import training_of
+from engine.export.tables import Tables, tables_of
+from engine.export.torchtitan import NAME
+from engine.export.torchtitan_gaps import CONVERTERS
+from engine.export.torchtitan_layout import ORDER, SCHEDULES
+from engine.formula import nearest
+from engine.hardware import cluster_named
+from engine.layout import Precision
+from engine.model import model_named
+from engine.refusal import Refusal
+
+AXES = (("tp", "tensor"), ("cp", "context"), ("ep", "expert"), ("pp", "pipeline"))
+LIKE_INTERLEAVED = ("interleavedzerobubble", "loopedbfs")
+MODES = ("selective", "full", "memory_budget", "none")
+POLICIES = ("default", "always", "never")
+TABLES = ("job", "profiling", "metrics", "model", "optimizer", "lr_scheduler", "training", "parallelism", "checkpoint",
+          "activation_checkpoint", "compile", "quantize", "comm", "memory_estimation", "fault_tolerance", "experimental", "validation",
+          "debug")  # fmt: skip
+
+
+def read(text: str) -> Imported:
+    """The scenario document of a torchtitan TOML file. What a file leaves out has torchtitan's own default.
+
+    >>> read("[model]\\nname = 'llama3'\\nflavor = '8B'\\n[parallelism]\\ndata_parallel_shard_degree = 8").document["gpus"]
+    8
+    """
+    tables, notes = tables_of(text), list[str]()
+    for name, value in tables.given.items():
+        if "." not in name or name.partition(".")[0] not in TABLES:
+            rule = f"settings stand in torchtitan's own tables: {', '.join(TABLES)}"
+            raise Refusal(name, value, rule, nearest(name.partition(".")[0], TABLES))
+    model = model_of_flavor(tables.text("model.name", "llama3"), tables.text("model.flavor", "debugmodel"))
+    sequence = tables.whole("training.seq_len", 2048)
+    degrees = {axis: tables.whole(f"parallelism.{name}_parallel_degree", 1) for axis, name in AXES}
+    layout = {**degrees, **_data(tables, degrees, notes), **_schedule(tables, degrees["pp"], model_named(model).layers)}
+    layout |= {
+        "recompute": _recompute(tables, notes),
+        "gradient_bytes": 4,
+        "sequence_parallel": True,
+        "rank_order": ORDER,
+    }
+    _ignored_experts(tables, degrees, notes)
+    precision = _precision(tables, notes)
+    cluster = assumed_cluster(precision)
+    notes.append(f"cluster: the file names no GPUs; assumed is {cluster_named(cluster).title}")
+    batch = layout["dp"] * layout["micro_batch"] * layout["micro_batches"]
+    document = {
+        "model": model, "cluster": cluster, "gpus": degrees["tp"] * degrees["cp"] * degrees["pp"] * layout["dp"],
+        "sequence_tokens": sequence, "precision": precision, "layout": layout,
+        "stack": "fsdp2-compiled" if tables.flag("compile.enable") else "fsdp2",
+        **training_of(tables.whole("training.steps", 10_000) * batch * sequence),
+    }  # fmt: skip
+    notes += [f"{name} = {str(value)[:60]}: it has no place on this board" for name, value in tables.unasked()]
+    return Imported(NAME, document, tuple(f"{note}." for note in notes))
+
+
+def _data(tables: Tables, degrees: dict[str, int], notes: list[str]) -> dict[str, Any]:
+    """Data-parallel ranks, what they shard, and how the batch is cut over them."""
+    copies, shard = (
+        tables.whole("parallelism.data_parallel_replicate_degree", 1),
+        tables.whole("parallelism.data_parallel_shard_degree", -1, -1),
+    )
+    local, whole = tables.whole("training.local_batch_size", 8), tables.whole("training.global_batch_size", -1, -1)
+    piece = tables.whole("parallelism.pipeline_parallel_microbatch_size", 1)
+    if shard < 1:
+        shard = _left_over(local, whole, copies, degrees, notes)
+    dp = copies * shard
+    if whole > 0 and whole % (local * dp):
+        rule = f"must be a multiple of local_batch_size {local} x {dp} data-parallel ranks = {local * dp}"
+        raise Refusal("training.global_batch_size", whole, rule, str(max(1, whole // (local * dp)) * local * dp))
+    rounds = whole // (local * dp) if whole > 0 else 1
+    found = {"dp": dp, **_zero(tables, copies, shard, degrees, notes)}
+    if degrees["pp"] == 1:
+        return {**found, "micro_batch": local, "micro_batches": rounds}
+    if local % piece:
+        raise Refusal("training.local_batch_size", local, f"must be a multiple of pipeline_parallel_microbatch_size {piece}",
+                      str(max(1, local // piece) * piece))  # fmt: skip
+    return {**found, "micro_batch": piece, "micro_batches": local // piece * rounds}
+
+
+def _left_over(local: int, whole: int, copies: int, degrees: dict[str, int], notes: list[str]) -> int:
+    """Ranks that shard where the file leaves that to the launcher: what the batch says, else what fills a node."""
+    if whole > 0 and whole % (local * copies) == 0:
+        notes.append("parallelism.data_parallel_shard_degree: the launcher's GPUs decide it; as many are assumed as the global batch "
+                     "needs without accumulation")  # fmt: skip
+        return whole // (local * copies)
+    node = cluster_named(assumed_cluster()).gpus_per_node
+    notes.append(f"parallelism.data_parallel_shard_degree: the launcher's GPUs decide it; a node of {node} is assumed")
+    return max(1, node // (copies * degrees["tp"] * degrees["cp"] * degrees["pp"]))
+
+
+def _zero(tables: Tables, copies: int, shard: int, degrees: dict[str, int], notes: list[str]) -> dict[str, Any]:
+    policy = tables.text("parallelism.fsdp_reshard_after_forward", "default", POLICIES)
+    if shard * degrees["cp"] == 1:  # DDP, or one rank
+        return {"zero": 0}
+    if copies > 1:
+        if policy == "never":
+            notes.append(
+                "parallelism.fsdp_reshard_after_forward = never: groups that replicate shard everything on this board"
+            )
+        return {"zero": 3, "hsdp_shard": shard * degrees["cp"]}
+    if policy == "default" and degrees["pp"] > 1:
+        notes.append("parallelism.fsdp_reshard_after_forward: beside a pipeline torchtitan keeps gathered weights between the passes, "
+                     "which is nearest to ZeRO-2")  # fmt: skip
+        return {"zero": 2}
+    return {"zero": 2 if policy == "never" else 3}
+
+
+def _schedule(tables: Tables, pp: int, layers: int) -> dict[str, Any]:
+    name = "parallelism.pipeline_parallel_schedule"
+    given = tables.text(name, "1F1B")
+    ours = {theirs.lower(): name for name, theirs in SCHEDULES.items()}
+    found = ours.get(given.lower(), "interleaved" if given.lower() in LIKE_INTERLEAVED else None)
+    first, last = (
+        tables.whole(f"parallelism.pipeline_parallel_{end}_stage_less_layers", 1, 0) for end in ("first", "last")
+    )
+    each = tables.whole("parallelism.pipeline_parallel_layers_per_stage", 0)
+    if found is None:
+        raise Refusal(
+            name, given, f"must be one of {', '.join(SCHEDULES.values())}", nearest(given, SCHEDULES.values())
+        )
+    if found != "interleaved" or pp == 1:
+        return {"schedule": found if found != "interleaved" else "1f1b", "vp": 1}
+    chunks = -(-(layers + first + last) // each) if each else 2 * pp
+    if chunks % pp:
+        raise Refusal(
+            "parallelism.pipeline_parallel_layers_per_stage",
+            each,
+            f"makes {chunks} chunks, which {pp} stages do not divide",
+        )
+    return {"schedule": "interleaved", "vp": chunks // pp}
+
+
+def _recompute(tables: Tables, notes: list[str]) -> str:
+    mode = tables.text("activation_checkpoint.mode", "selective", MODES)
+    option = tables.text("activation_checkpoint.selective_ac_option", "2")
+    if mode == "memory_budget" or (mode == "selective" and option != "op"):
+        notes.append(
+            f"activation_checkpoint.mode = {mode}: it keeps other activations than this board's selective recomputation"
+        )
+    return "selective" if mode == "memory_budget" else mode
+
+
+def _ignored_experts(tables: Tables, degrees: dict[str, int], notes: list[str]) -> None:
+    cut = tables.whole("parallelism.expert_tensor_parallel_degree", 1)
+    if degrees["ep"] > 1 and cut > 1:
+        notes.append(
+            f"parallelism.expert_tensor_parallel_degree = {cut}: on this board experts that are spread stay whole"
+        )
+
+
+def _precision(tables: Tables, notes: list[str]) -> Precision:
+    converters = tables.texts("model.converters")
+    param = tables.text("training.mixed_precision_param", "bfloat16", ("bfloat16", "float32"))
+    tables.text("training.mixed_precision_reduce", "float32", ("float32",))
+    kept = tables.text("training.dtype", "float32", ("bfloat16", "float32"))
+    if param == "float32" or kept == "bfloat16":
+        notes.append(
+            f"training.mixed_precision_param = {param}, training.dtype = {kept}: this board computes in BF16 with FP32 master weights"
+        )
+    if CONVERTERS["mxfp8"] in converters:
+        return "mxfp8"
+    return "fp8" if CONVERTERS["fp8"] in converters else "bf16"

@@ -1,0 +1,78 @@
+"""`shardboard export` and `shardboard import`: one document on stdout, or one sentence on stderr and exit code 2."""
+
+import io
+import json
+import sys
+
+import pytest
+
+from app import cli
+from engine.export import TARGETS
+
+CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+
+
+@pytest.fixture
+def shardboard(capsysbinary, monkeypatch):
+    """Runs a command in this process and gives exit code, stdout and stderr."""
+
+    def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = cli.main(words)
+        out, err = capsysbinary.readouterr()
+        return code, out, err.decode()
+
+    return run
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_export_is_one_document(shardboard, target):
+    code, out, err = shardboard("export", "-", "--to", target, stdin=json.dumps(CARD).encode())
+    document = json.loads(out)
+    assert (code, err) == (0, "")
+    assert list(document) == ["target", "files", "left_out"] and document["target"] == target
+    assert all(set(file) == {"name", "text"} for file in document["files"])
+    assert {"train.sh", "train.sbatch"} <= {file["name"] for file in document["files"]}
+
+
+def test_what_is_exported_can_be_imported_and_estimated(shardboard, tmp_path):
+    _, out, _ = shardboard("export", "-", "--to", "megatron", stdin=json.dumps(CARD).encode())
+    script = tmp_path / "train.sh"
+    script.write_text(json.loads(out)["files"][0]["text"])
+    code, out, _ = shardboard("import", str(script))
+    document = json.loads(out)
+    assert code == 0 and list(document) == ["target", "scenario", "notes"]
+    assert document["scenario"]["gpus"] == 1024 and document["scenario"]["model"] == "llama-3-70b"
+    code, _, _ = shardboard("estimate", "-", stdin=json.dumps(document["scenario"]).encode())
+    assert code == 0
+
+
+def test_a_person_reads_files_and_sentences(shardboard):
+    _, out, _ = shardboard("export", "--text", "-", "--to", "torchtitan", stdin=json.dumps(CARD).encode())
+    text = out.decode()
+    assert text.startswith("── train.toml ──\n[job]\n") and "\n── train.sbatch ──\n#!/usr/bin/env bash\n" in text
+    assert "\nnot in these files:\n  layout.zero = 1: " in text
+    _, out, _ = shardboard("import", "--text", "-", stdin=b"--tensor-model-parallel-size 8 --bf16")
+    assert "\nlayout:\n  tp: 8\n" in out.decode() and "\nnotes:\n  " in out.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "stdin", "named"),
+    [
+        ("export - --to megatrom", json.dumps(CARD).encode(), ("target = megatrom", "megatron")),
+        ("export -", b"{}", ("--to", "required")),
+        ("export - --to megatron", b"{", ("document", "JSON")),
+        ("export - --to megatron", json.dumps(CARD | {"gpus": 1023}).encode(), ("gpus = 1023", "992")),
+        ("import -", b"", ("text", "empty")),
+        ("import -", b"--bf16 \xff", ("UTF-8", "byte 8")),
+        ("import -", b"--num-layers 8 " * 2_000, ("text", "20,000")),
+        ("import -", b"-" * 100_000, ("text", "20,000")),
+        ("import -", b"--num-layers $(nproc)", ("$(nproc)", "write the value itself")),
+        ("import", b"", ("FILE", "required")),
+    ],
+)
+def test_what_has_no_meaning_is_refused_in_one_line(shardboard, words, stdin, named):
+    code, out, err = shardboard(*words.split(), stdin=stdin)
+    assert (code, out) == (2, b"")
+    assert err.endswith("\n") and len(err.splitlines()) == 1 and "Traceback" not in err
+    assert all(part in err for part in named), err

@@ -1,0 +1,221 @@
+"""The topology page: the floor, its ledger, what to try, what has no meaning, and texts that come and go."""
+
+import html
+import json
+import re
+from urllib.parse import urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.pages.topology import PRESETS, SHOWN
+from app.scenario import FIELDS, state_of
+from app.topology_case import VIEW, case_of
+from app.topology_layouts import LAYOUTS, layout_rows
+from app.topology_play import played
+from engine.export import TARGETS
+from engine.layout import AXES
+from engine.units import bytes_text
+
+SWAPPED = "rank_order=tp-cp-ep-pp-dp"
+HTMX = {"HX-Request": "true"}
+
+
+def said(page: str) -> dict[str, str]:
+    found = re.search(r'<script type="application/json" id="plan-says">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return {name: words["refusal"] for name, words in json.loads(found[1])["fields"].items()}
+
+
+def data(page: str) -> dict:
+    found = re.search(r'<topology-floor.*?<script type="application/json">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def case(query: str = "", **view: str):
+    given = dict(part.split("=") for part in query.split("&") if part)
+    return case_of(state_of(given), {**VIEW, **view})
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_floor_to_start_from_is_drawn(client: TestClient, name: str) -> None:
+    answer = client.get("/topology?" + urlencode(PRESETS[name]))
+    assert answer.status_code == 200
+    assert said(answer.text) == {}
+    assert 'id="topology-title"' in answer.text and "data-refused" not in answer.text.split("topology-title")[1]
+
+
+def test_the_ledger_says_which_way_gradients_go_with_their_bytes(client: TestClient) -> None:
+    inner, outer = client.get("/topology").text, client.get(f"/topology?{SWAPPED}").text
+    for page, wire in ((inner, "leaf"), (outer, "spine")):
+        row = re.search(r'<tr><th scope="row"><span class="chip ink-dp">.*?</tr>', page, re.DOTALL)
+        assert row and f"<td>{wire}, " in row[0]
+    risen = bytes_text(next(row for row in case(SWAPPED).rows if row.axis == "dp").uplink_bytes)
+    assert risen in outer and "Gradients cross the spine" in outer
+    assert "Gradients cross the spine" not in inner
+
+
+def test_the_mistake_on_purpose_says_both_ratios_plainly(client: TestClient) -> None:
+    page = client.get("/topology").text
+    assert "9 times less (18 times by the headline that adds both directions)" in page
+    broken = client.get(html.unescape(re.findall(r'Break it on purpose.*?href="([^"]+)"', page, re.DOTALL)[0])).text
+    assert "Tensor parallel leaves the node" in broken and "Let TP change first" in broken
+
+
+def test_a_lost_node_stalls_groups_that_are_counted(client: TestClient) -> None:
+    found = case(lost="9")
+    assert found.stalled == {"tp": 1, "dp": 8, "pp": 8}
+    assert found.waiting.value == 8 + 31 * 8 + 3 * 8 - 8
+    assert "272 GPUs" in client.get("/topology?lost=9").text
+
+
+def test_the_browser_is_told_the_same_groups_as_the_engine() -> None:
+    from app.topology_board import TopologyBoard
+
+    found = case("gpus=256&batch=128", you="100")
+    told = json.loads(TopologyBoard(found, False).data)
+    for axis in told["axes"]:
+        first = 100 - 100 // axis["stride"] % axis["degree"] * axis["stride"]
+        assert [first + at * axis["stride"] for at in range(axis["degree"])] == found.placed.group(axis["axis"], 100)
+
+
+def test_a_played_step_is_as_long_as_the_engine_says() -> None:
+    for query in ("", "schedule=interleaved&vp=2", "pp=1&zero=3&micro_batch=2", "schedule=zb-h1"):
+        found = case(query).estimate
+        step = played(found)
+        if found.step.shown_micro_batches == found.step.layout.micro_batches:
+            assert step["seconds"] == pytest.approx(found.step.seconds.value, rel=0.02), query
+        for spans in step["stages"]:
+            times = [time for at in range(0, len(spans), 3) for time in spans[at : at + 2]]
+            assert times == sorted(times) and times[0] >= 0 and times[-1] <= 1
+
+
+BAD = [
+    ("gpus=1020", "gpus", "multiple of"),
+    ("gpus=1020&tp=1&pp=1&batch=1020", "gpus", "must fill whole nodes of 8 GPUs; the nearest that works: 1016 or 1024"),
+    ("gpus=4&tp=1&pp=1&batch=4", "gpus", "must fill whole nodes of 8 GPUs; the nearest that works: 8"),
+    ("cluster=gb200-nvl72", "gpus", "must fill whole nodes of 72 GPUs; the nearest that works: 1008 or 1080"),
+    ("rank_order=tp-tp-cp-dp-pp", "rank_order", "tp stands there 2 times"),
+    ("rank_order=" + "tp-" * 5000, "rank_order", "must name each of"),
+    ("you=1024", "you", "ranks 0 to 1023; the nearest that works: 1023"),
+    ("you=-1", "you", "whole number"),
+    ("you=%D9%A3", "you", "whole number"),
+    ("lost=128", "lost", "nodes 0 to 127"),
+    ("colour=red", "colour", "must be one of tp, cp, ep, dp, pp"),
+    ("you=1&you=2", "you", "twice"),
+    ("tp=6", "tp", "must divide"),
+    ("spine=0", "spine", "must be a number from 1 to 64"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("query", "field", "words"), BAD, ids=[row[0][:40] for row in BAD])
+def test_what_has_no_meaning_is_told_beside_its_field(client: TestClient, query: str, field: str, words: str) -> None:
+    page = client.get(f"/topology?{query}")
+    assert page.status_code == 200 and "Traceback" not in page.text
+    assert words in said(page.text)[field]
+    assert client.get(f"/topology/board?{query}", headers=HTMX).headers["HX-Retarget"] == "#plan-says"
+    for path in ("layouts", "export", "tries"):
+        assert client.get(f"/topology/{path}?{query}").status_code == 204
+    assert words in html.unescape(client.get(f"/topology/panel?{query}").text)
+    assert client.get(f"/topology/working/wires.dp.groups?{query}").status_code == 422
+
+
+def test_a_stranger_in_the_address_is_told(client: TestClient) -> None:
+    assert "no such field" in client.get("/topology?colr=tp").text
+
+
+def test_the_form_carries_the_whole_plan(client: TestClient) -> None:
+    page = client.get("/topology?recompute=full&tokens=3").text
+    shown = {name for _, names in SHOWN for name in names}
+    assert {"recompute", "tokens"}.isdisjoint(shown)
+    assert 'type="hidden" name="recompute" value="full"' in page and 'name="tokens" value="3"' in page
+    assert set(VIEW).isdisjoint(FIELDS)
+
+
+def test_every_number_of_the_ledger_opens_its_working(client: TestClient) -> None:
+    page = client.get(f"/topology?{SWAPPED}&lost=3").text
+    links = {html.unescape(link) for link in re.findall(r'href="(/topology/working/[^"]+)"', page)}
+    assert len(links) >= 8
+    for link in links:
+        assert client.get(link).status_code == 200, link
+        assert client.get(link, headers=HTMX).status_code == 200
+    assert client.get("/topology/working/wires.dp.frobs").status_code == 422
+
+
+def test_two_schools_stand_beside_their_neighbours() -> None:
+    rows = list(layout_rows(state_of({})))
+    assert [row.name for row in rows if row.main] == ["TP 8 × PP 4 × DP 32, ZeRO-1, v 2", "TP 8 × DP 128, HSDP over 32"]
+    assert len(rows) == len(LAYOUTS) and all(row.found or row.refusal for row in rows)
+    assert {row.found.scenario.layout.global_batch for row in rows if row.found} == {512}  # nobody gets another batch
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_files_are_offered_whole_and_to_keep(client: TestClient, target: str) -> None:
+    page = client.get("/topology").text
+    links = {html.unescape(link) for link in re.findall(rf'href="(/topology/export/{target}/[^"]+)"', page)}
+    assert links
+    for link in links:
+        kept = client.get(link)
+        assert kept.status_code == 200 and "attachment" in kept.headers["content-disposition"]
+        assert html.escape(kept.text, quote=False)[:60] in page.replace("&#34;", '"').replace("&#39;", "'")
+
+
+def test_an_unknown_file_or_framework_is_told(client: TestClient) -> None:
+    assert "there is no such target" in client.get("/topology/export/nemo/x").text
+    assert client.get("/topology/export/megatron/..%2Fetc").status_code in (404, 422)
+    assert "Megatron-LM has" in client.get("/topology/export/megatron/passwd").text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("target", ["megatron", "torchtitan"])
+def test_what_is_taken_away_can_be_brought_back(client: TestClient, target: str, name: str) -> None:
+    query = urlencode(PRESETS[name])
+    file = "train.sh" if target == "megatron" else "train.toml"
+    text = client.get(f"/topology/export/{target}/{file}?{query}").text
+    answer = client.post("/topology/import", data={"text": text})
+    assert answer.status_code == 200 and "See it on its floor" in answer.text
+    href = html.unescape(re.findall(r'href="(/topology[^"]*)"', answer.text.split("<article")[1])[0])
+    back = state_of(dict(part.split("=") for part in href.partition("?")[2].split("&") if part))
+    meant = state_of(PRESETS[name])
+    for field in ("model", "gpus", "sequence", "batch", "tp", "cp", "ep", "pp", "vp", "schedule", "micro_batch", "zero", "hsdp_shard",
+                  "recompute", "sequence_parallel", "gradient_bytes", "rank_order", "precision"):  # fmt: skip
+        assert back[field] == meant[field], field
+
+
+TRICKS = [
+    ("", "is empty"),
+    ("pretrain_gpt.py --tensor-model-parallel-size 8; rm -rf /", "only one command"),
+    ("--tensor-model-parallel-size $(whoami)", "not looked up"),
+    ("--tensor-model-parallel-size `id`", "is not run"),
+    ("--tensor-model-parallel-size $TP", "not looked up"),
+    ("--tensor-model-parallel-size 8 > /etc/passwd", ""),
+    ("--tensor-model-parallel-size eight", "tensor-model-parallel-size"),
+    ("--tensor-model-parallel-size 'x", ""),
+    ("{}", "JSON"),
+    ("x" * 20_001, "at most 20,000"),
+    ("<script>alert(1)</script> --tensor-model-parallel-size 8", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), TRICKS, ids=[text[:30] for text, _ in TRICKS])
+def test_a_pasted_text_with_tricks_is_a_sentence(client: TestClient, text: str, words: str) -> None:
+    answer = client.post("/topology/import", data={"text": text})
+    assert answer.status_code == 200 and "<script>alert" not in answer.text
+    refused = re.search(r'<li class="refusal">(.*?)</li>', answer.text, re.DOTALL)
+    assert refused and words in html.unescape(refused[1])
+
+
+def test_a_megabyte_of_text_is_a_sentence(client: TestClient) -> None:
+    answer = client.post("/topology/import", data={"text": "a" * 1_200_000})
+    assert answer.status_code == 413 and "larger than 1 MB" in answer.text
+
+
+def test_every_axis_shades_the_floor(client: TestClient) -> None:
+    for axis in AXES:
+        assert client.get(f"/topology?colour={axis}").status_code == 200
+    assert "by-pp level-1" in client.get("/topology?colour=pp").text
+
+
+def test_data_for_the_browser_cannot_close_its_element(client: TestClient) -> None:
+    assert "<" not in json.dumps(data(client.get("/topology").text))

@@ -1,0 +1,74 @@
+"""Scenarios that exports are tried on: the planner's presets, the catalogue's models, and many legal layouts."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from app.scenario import PRESETS, document_of, state_of
+from engine.hardware import cluster_names
+from engine.model import catalogue
+from engine.refusal import Refusal
+from engine.scenario import Scenario, scenario_from
+
+DEGREES = st.sampled_from([1, 2, 4, 8])
+CUSTOM = {"layers": 12, "hidden": 1024, "heads": 16, "kv_heads": 4, "vocab": 1000, "ffn": 2816, "gated": True}
+EXPERTS = {**CUSTOM, "experts": 8, "top_k": 2, "moe_ffn": 512, "shared_experts": 2, "dense_layers": 1}
+LATENT = {
+    **EXPERTS,
+    "kv_lora_rank": 64,
+    "q_lora_rank": 96,
+    "qk_nope_head_dim": 32,
+    "qk_rope_head_dim": 16,
+    "v_head_dim": 32,
+    "head_dim": 64,
+}
+OLD = {"layers": 10, "hidden": 512, "heads": 8, "vocab": 50304, "positions": 4096, "tied": True}
+
+LAYOUTS = st.fixed_dictionaries(
+    {"tp": DEGREES, "pp": DEGREES, "dp": st.sampled_from([1, 2, 3, 8])},
+    optional={
+        "cp": st.sampled_from([1, 2, 4]), "ep": DEGREES, "vp": st.sampled_from([1, 2, 4]),
+        "schedule": st.sampled_from(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]),
+        "micro_batch": st.integers(1, 3), "micro_batches": st.sampled_from([1, 4, 8, 16, 24]), "zero": st.integers(0, 3),
+        "hsdp_shard": st.sampled_from([None, 1, 2, 4]), "sequence_parallel": st.booleans(),
+        "recompute": st.sampled_from(["none", "selective", "full"]), "gradient_bytes": st.sampled_from([2, 4]),
+        "rank_order": st.sampled_from(["tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"]),
+    },
+)  # fmt: skip
+DOCUMENTS = st.builds(
+    lambda model, cluster, layout, rest: {
+        "model": model, "cluster": cluster, "layout": layout,
+        "gpus": layout["tp"] * layout["pp"] * layout["dp"] * layout.get("cp", 1), **rest,
+    },
+    st.sampled_from([*catalogue(), CUSTOM, EXPERTS, LATENT, OLD]), st.sampled_from(cluster_names()), LAYOUTS,
+    st.fixed_dictionaries({}, optional={
+        "sequence_tokens": st.sampled_from([2048, 8192]), "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
+        "stack": st.sampled_from([None, "megatron", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
+        "training": st.fixed_dictionaries({"tokens": st.sampled_from([1, 1e12, 15e12])}),
+    }),
+)  # fmt: skip
+
+
+def legal(document: dict[str, Any]) -> Scenario | None:
+    """The scenario of a document that has a meaning."""
+    try:
+        return scenario_from(document)
+    except Refusal:
+        return None
+
+
+SCENARIOS = DOCUMENTS.map(legal).filter(lambda scenario: scenario is not None)
+
+
+def usual() -> dict[str, Scenario]:
+    """The presets of the planner, and each model of the catalogue on 128 GPUs."""
+    presets = {name: scenario_from(document_of(state_of(query))) for name, query in PRESETS.items()}
+    models = {
+        name: scenario_from({"model": name, "cluster": "hgx-h100", "gpus": 128, "layout": {"pp": 2}})
+        for name in catalogue()
+    }
+    experts = {"deepseek over 1,024": scenario_from({
+        "model": "deepseek-v3", "cluster": "hgx-h100", "gpus": 1024, "sequence_tokens": 4096, "precision": "fp8",
+        "layout": {"tp": 1, "pp": 16, "ep": 64, "micro_batches": 60},
+    })}  # fmt: skip
+    return {**presets, **models, **experts}
