@@ -120,6 +120,8 @@ class TopologyPicture:
                 for (unit, rail), box in zip(leaves, full, strict=True)
                 if (share := self._uplinks(row, unit, rail)) and (width := max(1.0, box.width * min(1.0, share)))
             ]
+            if not used:
+                continue
             with figure.group(f"uplink uplink-{row.axis}{' uplink-crowded' if row.uplinks.value > 1 else ''}"):
                 figure.cells([box.sides for box in used], fill=f"{row.axis}-pale", ink="")
         figure.cells([floor.leaf(*leaf).sides for leaf in leaves], fill="board", ink="soft")

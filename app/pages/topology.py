@@ -67,7 +67,7 @@ class Topology:
 
     @property
     def colours(self) -> tuple[tuple[str, str], ...]:
-        return (("", "none"), *((axis, axis.upper()) for axis in AXES if axis != "ep"))
+        return (("", "none"), *((axis, axis.upper()) for axis in AXES))
 
     @property
     def nics(self) -> dict[str, float]:

@@ -3,9 +3,11 @@ and the tests read this list."""
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine.export import deepspeed, fsdp2, megatron, megatron_read, torchtitan, torchtitan_read
 from engine.export.base import Export, File, Imported, Target
+from engine.export.beside import take_gaps, with_gaps
 from engine.formula import nearest
 from engine.refusal import Refusal
 from engine.scenario import Scenario
@@ -34,7 +36,10 @@ def export(scenario: Scenario, target: str) -> Export:
     if target not in TARGETS:
         rule = f"there is no such target; there are {', '.join(TARGETS)}"
         raise Refusal("target", target, rule, nearest(str(target), TARGETS))
-    return TARGETS[target].write(scenario)
+    made = TARGETS[target].write(scenario)
+    first, *others = made.files
+    # what can be read back says in comments what its options cannot
+    return replace(made, files=(with_gaps(first, made.left_out), *others)) if TARGETS[target].read else made
 
 
 # how the first line of a TOML file begins, and what the others hold; each is matched line by line, in time that grows with the text
@@ -57,7 +62,7 @@ def read(text: str) -> Imported:
         raise Refusal("text", None, f"is empty; {_READ}")
     if found := _CONTROL.search(text):
         raise Refusal("text", repr(found[0]), "control characters are no part of a launch text; paste it as plain text")
-    return _reader(text)(text)
+    return take_gaps(text, _reader(text)(text))
 
 
 def _reader(text: str) -> Callable[[str], Imported]:

@@ -1,0 +1,47 @@
+"""What a framework's options cannot say stands in comments of the file, and comes back with them."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.export import export, read
+from engine.export.beside import MARK
+from engine.refusal import Refusal
+from engine.scenario import scenario_from
+
+CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+UNUSUAL = [
+    {}, {"schedule": "zb-h1"}, {"schedule": "gpipe"}, {"zero": 2, "pp": 1}, {"zero": 3, "pp": 1, "hsdp_shard": 32, "gradient_bytes": 2},
+    {"rank_order": "dp-tp-cp-ep-pp"}, {"gradient_bytes": 2}, {"sequence_parallel": False}, {"recompute": "selective"},
+    {"schedule": "dualpipev"}, {"schedule": "zb-v"}, {"zero": 0}, {"schedule": "interleaved", "vp": 5, "rank_order": "pp-tp-cp-ep-dp"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["megatron", "torchtitan"])
+@pytest.mark.parametrize("layout", UNUSUAL, ids=str)
+def test_a_layout_comes_back_whole_whatever_the_target_can_say(layout: dict[str, object], target: str) -> None:
+    scenario = scenario_from({**CARD, "layout": layout})
+    made = export(scenario, target)
+    back = scenario_from(read(made.files[0].text).document)
+    assert back.layout == scenario.layout
+    assert back.training.tokens == scenario.training.tokens
+
+
+def test_what_stands_in_a_comment_is_told() -> None:
+    made = export(scenario_from(CARD), "torchtitan")
+    assert f"{MARK}layout.zero = 1\n" in made.files[0].text
+    assert any("stands in a comment" in note for note in read(made.files[0].text).notes)
+
+
+def test_files_that_are_not_read_back_carry_no_such_comments() -> None:
+    assert MARK not in export(scenario_from(CARD), "deepspeed").files[0].text
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(alphabet="abz.=_-019 \n#$", max_size=60))
+def test_a_strange_comment_is_a_sentence_or_nothing(words: str) -> None:
+    text = export(scenario_from(CARD), "megatron").files[0].text
+    try:
+        scenario_from(read(text.replace("torchrun", f"{MARK}layout.{words}\ntorchrun", 1)).document)
+    except Refusal as refusal:
+        assert refusal.sentence
