@@ -49,7 +49,9 @@ def _base(cluster: Any) -> str:
 def _network(document: Any, unsaid: list[str]) -> dict[str, str]:
     cluster, usual = cluster_from(document), cluster_from(_base(document))
     if cluster.gpus_per_node != usual.gpus_per_node:
-        unsaid.append(f"gpus_per_node = {cluster.gpus_per_node}: the form has no field for it; {usual.title} has {usual.gpus_per_node}.")
+        unsaid.append(
+            f"gpus_per_node = {cluster.gpus_per_node}: the form has no field for it; {usual.title} has {usual.gpus_per_node}."
+        )
     return {"nic": f"{cluster.nic_gbit_per_s:g}", "spine": f"{cluster.oversubscription:g}"}
 
 
@@ -61,7 +63,9 @@ def _model(document: Any, unsaid: list[str]) -> dict[str, str]:
     model = model_from(document)
     shapes = [config for config in _configs(model) if _read(config) == model]
     if not shapes:
-        unsaid.append(f"model: no config.json says all of this shape{LEARNED if model.positions else ''}; what it can say is shown.")
+        unsaid.append(
+            f"model: no config.json says all of this shape{LEARNED if model.positions else ''}; what it can say is shown."
+        )
         shapes = [config for config in _configs(model) if _read(config)]
     return {"model": PASTED, "config": json.dumps(shapes[0])}
 

@@ -183,7 +183,9 @@ async def imported(request: Request) -> HTMLResponse:
         found = read(text)
         state, unsaid = state_of_document(found.document)
     except Refusal as refusal:
-        return page(request, "topology/imported.html", refusals=[each.sentence for each in refusal.all], text=text[:MOST_SHOWN])
+        return page(
+            request, "topology/imported.html", refusals=[each.sentence for each in refusal.all], text=text[:MOST_SHOWN]
+        )
     return page(request, "topology/imported.html", refusals=[], text="", title=TARGETS[found.target].title,
                 notes=[*unsaid, *found.notes], href=address(state, VIEW), plan=f"/plan?{query_of(state)}",
                 name=layout_name(scenario_from(found.document).layout))  # fmt: skip

@@ -50,7 +50,10 @@ def test_what_is_exported_can_be_imported_and_estimated(shardboard, tmp_path):
 def test_a_person_reads_files_and_sentences(shardboard):
     _, out, _ = shardboard("export", "--text", "-", "--to", "torchtitan", stdin=json.dumps(CARD).encode())
     text = out.decode()
-    assert text.startswith("── train.toml ──\n# not said by these options: ") and "\n── train.sbatch ──\n#!/usr/bin/env bash\n" in text
+    assert (
+        text.startswith("── train.toml ──\n# not said by these options: ")
+        and "\n── train.sbatch ──\n#!/usr/bin/env bash\n" in text
+    )
     assert "\nnot in these files:\n  layout.zero = 1: " in text
     _, out, _ = shardboard("import", "--text", "-", stdin=b"--tensor-model-parallel-size 8 --bf16")
     assert "\nlayout:\n  tp: 8\n" in out.decode() and "\nnotes:\n  " in out.decode()
