@@ -1,4 +1,7 @@
-"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `serve`. Heavy parts load when asked for."""
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `serve`.
+
+Heavy parts load when asked for.
+"""
 
 import argparse
 import os
@@ -57,6 +60,21 @@ class _Parser(argparse.ArgumentParser):
         raise Refusal(self.prog, None, f"{message} (see {self.prog} --help)", code="usage")
 
 
+class _Mixed(_Parser):
+    """Takes its words in any order: argparse alone wants all key=value side by side."""
+
+    inside = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        if self.inside:
+            return super().parse_known_args(args, namespace)
+        self.inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.inside = False
+
+
 def _command(given: list[str]) -> str:
     """The command that was asked for; an unknown one is refused with the nearest."""
     if not given:
@@ -69,7 +87,7 @@ def _command(given: list[str]) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="shardboard", description="How a large language model is trained across many GPUs, by the numbers.",
                      allow_abbrev=False)  # fmt: skip
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Mixed)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
@@ -94,6 +112,10 @@ def _parser() -> argparse.ArgumentParser:
     formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")
     formula.add_argument("name", metavar="NAME")
     formula.add_argument("values", nargs="*", metavar="key=value")
+    demo = command("demo", "a real torch.distributed run on this machine: shardboard demo fsdp2 --ranks 4 layers=2")
+    demo.add_argument("name", metavar="NAME")
+    demo.add_argument("--ranks", metavar="N")
+    demo.add_argument("values", nargs="*", metavar="key=value")
     command("formulas", "every formula: what it gives, what it takes, its source")
     serve = command("serve", "the board, in a browser")
     serve.add_argument("--host", default="127.0.0.1")
@@ -162,6 +184,15 @@ def _formulas(options: argparse.Namespace) -> None:
     _show(options, formulas_answer(), "formulas")
 
 
+def _demo(options: argparse.Namespace) -> None:
+    from app.cli_demo import knobs_of, run_demo, run_trace
+
+    as_json = options.json or not (options.text or sys.stdout.isatty())
+    run = run_trace if options.name == TRACE else run_demo
+    if not run(options.name, knobs_of(options.values, options.ranks), as_json):
+        raise Refusal(options.name, None, "did not show what was predicted: see its checks", code="verdict")
+
+
 def _serve(options: argparse.Namespace) -> None:
     import uvicorn
 
@@ -173,9 +204,11 @@ def _serve(options: argparse.Namespace) -> None:
         uvicorn.Server(config).run(sockets=[socket])
 
 
+TRACE = "fake"  # the demo that traces ranks instead of starting them
+
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "estimate": _estimate, "export": _export, "import": _import, "schedule": _schedule, "formula": _formula,
-    "formulas": _formulas, "serve": _serve,
+    "formulas": _formulas, "demo": _demo, "serve": _serve,
 }  # fmt: skip
 
 

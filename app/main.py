@@ -1,20 +1,44 @@
 """The application: uvicorn app.main:create_app --factory"""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from fastapi import FastAPI
 from starlette.routing import Route
 from starlette_compress import CompressMiddleware, remove_compress_type
 
 from app import assets, web
 from app.limits import BodyLimit
-from app.pages import api, build, home, lessons, plan, present, scenes, topology, working
+from app.pages import api, build, demos, home, lessons, plan, present, scenes, topology, traces, working
 from app.settings import settings
 
-PAGES = (home, lessons, build, scenes, present, plan, topology, api, working)  # each has a `router`; add a page here
+PAGES = (
+    home,
+    lessons,
+    build,
+    scenes,
+    present,
+    plan,
+    topology,
+    traces,
+    demos,
+    api,
+    working,
+)  # each has a `router`; add a page here
+
+
+@asynccontextmanager
+async def life(app: FastAPI) -> AsyncIterator[None]:
+    """From start to stop: whatever processes the demos have started end with the server."""
+    yield
+    for name in ("runner", "traces"):
+        if made := getattr(app.state, name, None):
+            await made.close()
 
 
 def create_app() -> FastAPI:
     """The whole program as one ASGI application."""
-    app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json")
+    app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=life)
     app.state.assets = assets.build(settings())
     for module in (assets, *PAGES):
         for route in module.router.routes:

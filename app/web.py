@@ -26,6 +26,7 @@ PLACES = (
     ("Scenes", "/scenes"),
     ("Plan", "/plan"),
     ("Topology", "/topology"),
+    ("Demos", "/demos"),
     ("API", "/docs"),
 )  # shown when a route answers there
 THEMES = ("auto", "light", "dark")

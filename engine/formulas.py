@@ -16,6 +16,7 @@ HOLDERS = (
     "sharded", "ring_attention",
     "slots",
     "overlap", "link_load",
+    "demo_model", "demo_traffic",
 )  # fmt: skip
 
 

@@ -2,12 +2,15 @@
 
 import json
 import statistics
+import sys
 import time
+import urllib.request
 from collections.abc import Callable
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.board.scenes import SCENES
+from app.demo.recordings import can_run
 from engine import compute, estimate
 from engine.answer import answer
 from engine.scenario import scenario_from
@@ -180,6 +183,42 @@ def scenes(browser: Browser, base: str) -> None:
         page.close()
 
 
+def one_run(base: str, name: str, knobs: str) -> tuple[float, float]:
+    """From the press to the first live step event, and to the end.   [ms]"""
+    began, first, request = (
+        time.perf_counter(),
+        0.0,
+        urllib.request.Request(f"{base}/demos/{name}/runs", data=knobs.encode()),
+    )
+    with urllib.request.urlopen(request) as answer:  # follows to the run's page
+        address = answer.url
+    with urllib.request.urlopen(f"{address}/events") as stream:
+        for line in stream:
+            if line.startswith(b"event: step") and not first:
+                first = time.perf_counter() - began
+            if line.startswith(b"event: over"):
+                break
+    return first * 1e3, (time.perf_counter() - began) * 1e3
+
+
+def demos(base: str) -> None:
+    """Real processes: cold once, then warm."""
+    if not can_run():
+        print("demos: no torch here, nothing to measure")
+        return
+    first, _ = one_run(base, "ddp", "")
+    say("demo ddp, 4 ranks, cold: Run to first step", first, "ms", "< 12000")
+    runs = [one_run(base, "ddp", "") for _ in range(7)]
+    say(
+        "demo ddp, 4 ranks, warm: Run to first step, median",
+        statistics.median(first for first, _ in runs),
+        "ms",
+        "< 1000",
+    )
+    say("demo ddp, 4 ranks, warm: whole run, median", statistics.median(whole for _, whole in runs), "ms", "< 3000")
+    print(f"{'torch imported by the server':<58} {'yes' if 'torch' in sys.modules else 'no':>9}     (goal no)")
+
+
 if __name__ == "__main__":
     engine()
     with running() as base, sync_playwright() as playwright:
@@ -187,4 +226,5 @@ if __name__ == "__main__":
         browser_side(chromium, base)
         topology(chromium, base)
         scenes(chromium, base)
+        demos(base)
         chromium.close()

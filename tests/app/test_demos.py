@@ -1,0 +1,264 @@
+"""The demos' pages: what is predicted, what is refused, runs that are started, watched, kept, replayed and opened; no torch needed
+for most, and never in this process."""
+
+import html
+import json
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from app.demo.catalog import DEMOS
+from app.demo.recordings import can_run
+from app.demo_board import RunBoard, until
+from app.demo_rows import value_text
+from app.demo_store import events_of, lines_of, load_run, save_run
+from app.main import create_app
+from app.settings import ROOT, settings
+from engine.refusal import Refusal
+
+PATIENCE_S = 90
+live = pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[TestClient]:
+    """One server with its lifespan: the processes it starts end with it."""
+    with TestClient(create_app()) as client:
+        yield client
+
+
+def finished(client: TestClient, path: str) -> str:
+    until_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until_s:
+        board = client.get(f"{path}/board").text
+        if "data-over" in board:
+            return board
+        time.sleep(0.1)
+    raise AssertionError("the run did not end")
+
+
+def started(client: TestClient, name: str = "ddp", **knobs: Any) -> str:
+    answer = client.post(
+        f"/demos/{name}/runs", data={key: str(value) for key, value in knobs.items()}, follow_redirects=False
+    )
+    assert answer.status_code == 303, answer.text[-500:]
+    return answer.headers["location"].partition("?")[0]
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_every_demo_says_beforehand_what_it_will_show(client: TestClient, name: str) -> None:
+    page = client.get(f"/demos/{name}")
+    assert page.status_code == 200
+    assert DEMOS[name].title in html.unescape(page.text)
+    assert client.get(f"/demos/{name}/prediction").status_code == 200
+
+
+def test_the_prediction_follows_the_knobs(client: TestClient) -> None:
+    small, large = (client.get(f"/demos/ddp/prediction?layers={layers}").text for layers in (2, 4))
+    assert small != large and "3,707,392 B" in large
+
+
+def test_what_has_no_meaning_is_told_beside_its_knob(client: TestClient) -> None:
+    for query, words in (
+        ("ranks=3", "must divide it"),
+        ("ranks=99", "from"),
+        ("steps=x", "whole number"),
+        ("frob=1", "no such knob"),
+    ):
+        page = html.unescape(client.get(f"/demos/ddp?{query}").text)
+        assert words in page, query
+    posted = client.post("/demos/ddp/runs", data={"ranks": "3"})
+    assert posted.status_code == 200 and "torch accepts unequal slices in silence" in html.unescape(posted.text)
+
+
+def test_nobody_elses_page_may_start_or_stop_runs(client: TestClient) -> None:
+    for path in ("/demos/ddp/runs", "/demos/runs/AAAAAAAAAAAA/cancel", "/demos/open"):
+        for headers in ({"Origin": "http://elsewhere.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"}):
+            assert client.post(path, data={}, headers=headers).status_code == 403
+
+
+def test_a_demo_or_run_that_is_not_there_is_told(client: TestClient) -> None:
+    assert client.get("/demos/nope").status_code == 404
+    assert client.post("/demos/nope/runs").status_code == 404
+    for path in ("", "/board", "/events", "/events.jsonl"):
+        assert client.get(f"/demos/runs/AAAAAAAAAAAA{path}").status_code == 404
+        assert client.get(f"/demos/runs/..%2F..%2Fetc%2Fpasswd{path}").status_code == 404
+
+
+@live
+def test_a_run_is_started_watched_kept_and_replayed(served: TestClient) -> None:
+    path = started(served, steps=3, layers=2, hidden=64)
+    board = finished(served, path)
+    assert "As predicted" in board and 'data-ok="true"' in board and 'data-ok="false"' not in board
+    stream = served.get(f"{path}/events")
+    assert "text/event-stream" in stream.headers["content-type"] and "event: over" in stream.text
+    ids = [int(found) for found in re.findall(r"^id: (\d+)", stream.text, re.MULTILINE)]
+    assert ids == list(range(1, len(ids) + 1))
+    again = served.get(f"{path}/events", headers={"Last-Event-ID": str(ids[-2])})
+    assert re.findall(r"^id: (\d+)", again.text, re.MULTILINE) == [str(ids[-1])]
+    lines = served.get(f"{path}/events.jsonl").content
+    assert [event["seq"] for event in events_of(lines)] == ids
+    early = served.get(f"{path}/board?t=0.0001").text
+    assert "data-over" not in early and "As predicted" not in early
+    opened = served.post("/demos/open", data={"events": lines.decode()})
+    assert opened.status_code == 200 and "As predicted" in opened.text
+
+
+@live
+def test_a_run_that_was_stopped_says_so_and_twice_does_no_harm(served: TestClient) -> None:
+    path = started(served, steps=20, hidden=256)
+    for _ in range(2):
+        assert served.post(f"{path}/cancel", follow_redirects=False).status_code == 303
+    assert "cancelled" in finished(served, path)
+
+
+@live
+def test_a_visitor_has_one_run_at_a_time(served: TestClient) -> None:
+    path = started(served, steps=20, hidden=256)
+    second = served.post("/demos/ddp/runs", data={"steps": "2"}, follow_redirects=False)
+    assert second.status_code == 422 and "one run at a time" in second.text
+    served.post(f"{path}/cancel")
+    finished(served, path)
+
+
+SERVED = """
+import sys, time
+from starlette.testclient import TestClient
+from app.main import create_app
+with TestClient(create_app()) as client:
+    for path in ("/demos", "/demos/ddp", "/demos/fake"):
+        assert client.get(path).status_code == 200
+    run = client.post("/demos/ddp/runs", data={"steps": "1", "layers": "1", "hidden": "64"}, follow_redirects=False)
+    until = time.monotonic() + 90
+    while "data-over" not in client.get(run.headers["location"] + "/board").text and time.monotonic() < until:
+        time.sleep(0.1)
+print("torch" in sys.modules)
+"""
+
+
+def test_the_server_never_imports_torch() -> None:
+    done = subprocess.run([sys.executable, "-c", SERVED], capture_output=True, text=True, timeout=150, cwd=ROOT)
+    assert done.stdout.strip() == "False", done.stderr[-500:]
+
+
+def test_hosting_for_the_public_starts_nothing(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHARDBOARD_DEMOS", "off")
+    settings.cache_clear()
+    try:
+        assert "No processes are started here" in client.get("/demos").text
+        assert "Show the recorded run" in client.get("/demos/ddp").text
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
+
+
+def test_kept_runs_come_back_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.demo_store.folder", lambda: tmp_path)
+    monkeypatch.setattr("app.demo_store.KEPT", 3)
+    for number in range(5):
+        save_run(f"run-00000{number}", [{"event": "run.done", "number": number}])
+        time.sleep(0.01)
+    assert load_run("run-000004") == [{"event": "run.done", "number": 4}]
+    assert load_run("run-000000") is None and len(list(tmp_path.iterdir())) == 3
+    assert load_run("../run-000004") is None
+
+
+BAD = [
+    ("", "is empty"), ("{", "line 1 is no JSON"), ("[1]", "line 1 is no event"), ('{"event": 5}', "no event"),
+    ('{"event": "step", "rank": 0}', "line 1 is no step event"), ('{"event": "state", "rank": 0, "param_bytes": "x"}', "state event"),
+    ('{"event": "comm", "rank": 0, "step": 0, "calls": [{"axis": 3}]}', ""), ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "cannot be drawn"),
+    ('{"event": "check"}', "cannot be drawn"), ('{"event": "<script>"}', ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "words"), BAD, ids=[text[:30] for text, _ in BAD])
+def test_events_that_no_run_wrote_are_a_sentence(client: TestClient, text: str, words: str) -> None:
+    answer = client.post("/demos/open", data={"events": text})
+    assert answer.status_code == 200 and "<script>" not in answer.text.split("<main")[1]
+    assert words in html.unescape(answer.text)
+
+
+def test_too_many_events_are_refused() -> None:
+    with pytest.raises(Refusal, match="at most"):
+        events_of(b"x" * 3_000_000)
+    with pytest.raises(Refusal, match="more than"):
+        events_of(b'{"event": "step"}\n' * 6_001)
+
+
+def a_run() -> list[dict[str, Any]]:
+    return [
+        {"event": "run.accepted", "demo": "ddp", "params": {"steps": 2}, "place": 1},
+        {"event": "run.started", "cold": True, "start_s": 3.2, "predicted": {"loss_tolerance": 1e-5, "state": [], "calls": []}},
+        *({"event": "step", "rank": rank, "step": step, "loss": 6.0 - step, "t0": step, "t1": step + 0.5, "t": step + 0.5}
+          for step in range(2) for rank in (0, 1, "ref")),
+        {"event": "check", "name": "loss", "predicted": 0.0, "measured": 1e-7, "unit": "nats", "tolerance": 1e-5, "ok": True},
+        {"event": "run.done", "reason": "done", "wall_s": 1.5, "ok": True},
+    ]  # fmt: skip
+
+
+def test_a_board_says_how_far_the_run_is() -> None:
+    run = a_run()
+    assert RunBoard(run[:1]).words == "waiting: 1 run before this one"
+    assert RunBoard(run[:2]).words == "cold start: torch took 3.2 s to load"
+    assert RunBoard(run[:3]).words == "step 1 of 2"
+    assert RunBoard(run).words == "done after 1.5 s, cold start 3.2 s"
+    assert RunBoard(run[:2]).ok is None and RunBoard(run).ok is True
+
+
+def test_a_replay_ends_with_the_verdict() -> None:
+    run = a_run()
+    assert not RunBoard(until(run, 0.6)).over and RunBoard(until(run, 0.6)).step == 1
+    assert RunBoard(until(run, 1.5)).over and until(run, None) == run
+
+
+def test_values_of_a_verdict_are_told_exactly() -> None:
+    assert value_text([6_952_960, 6_817_792], "bytes") == "6,952,960 B / 6,817,792 B"
+    assert value_text(list(range(9)), "calls") == "0 to 8"
+    assert value_text(float("inf"), "nats") == "no number" and value_text(None, "s") == "not measured"
+    assert json.loads(lines_of(a_run()).splitlines()[0])["event"] == "run.accepted"
+
+
+def test_a_recorded_trace_of_a_thousand_ranks_is_shown_with_its_command(client: TestClient) -> None:
+    page = html.unescape(client.get("/demos/fake/recorded/llama-3-70b-1024").text)
+    assert "1,024 ranks" in page and "all as predicted" in page and "recorded 20" in page
+    assert "python -m app.demo.fake" in page and "for 512 ranks" in page
+    assert client.get("/demos/fake/recorded/nope").status_code == 404
+
+
+def test_a_trace_that_has_no_meaning_is_told_beside_its_field(client: TestClient) -> None:
+    for query, words in (
+        ("tp=16", "key-value heads"),
+        ("layers_per_stage=x", "whole number"),
+        ("model=gpt-9", "not in the catalogue"),
+        ("frob=1", ""),
+    ):
+        assert words in html.unescape(client.get(f"/demos/fake?{query}").text), query
+    deep = client.post("/demos/fake/runs", data={"layers_per_stage": "0", "micro_batches": "16"})
+    assert deep.status_code == 200 and "from the command line whole models" in html.unescape(deep.text)
+
+
+@live
+def test_a_trace_is_made_from_the_page_and_kept(served: TestClient) -> None:
+    answer = served.post(
+        "/demos/fake/runs", data={"layers_per_stage": "1", "pp": "2", "micro_batches": "2"}, follow_redirects=False
+    )
+    assert answer.status_code == 303
+    path = answer.headers["location"]
+    board = finished(served, path)
+    assert "all as predicted" in board and 'data-ok="false"' not in board
+    assert "event: over" in served.get(f"/demos/runs/{path.rpartition('/')[2]}/events").text
+
+
+@live
+def test_a_trace_that_is_stopped_leaves_nothing(served: TestClient) -> None:
+    path = served.post("/demos/fake/runs", data={}, follow_redirects=False).headers["location"]
+    assert served.post("/demos/fake/runs", data={}).text.count("another trace is under way") == 1
+    served.post(f"{path}/cancel")
+    assert "cancelled" in finished(served, path)

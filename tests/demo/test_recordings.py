@@ -1,0 +1,67 @@
+"""Without torch a recorded run of each demo is shown; the command line and torchrun write the same events as the server."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from app.demo import launch, recordings
+from app.demo.catalog import DEMOS, demo_named
+from app.demo.event_log import LAST
+
+RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_a_recorded_run_is_whole_and_went_as_predicted(name: str) -> None:
+    events = list(recordings.recorded(name))
+    assert events[0]["event"] == "run.accepted" and events[0]["demo"] == name
+    assert events[1]["versions"]["torch"] and events[1]["date"]
+    assert events[-1]["event"] in LAST and events[-1]["ok"]
+    assert (recordings.FOLDER / f"{name}.jsonl").stat().st_size < 100_000
+    assert "/home" not in str(events) and "/work" not in str(events)
+
+
+def test_where_torch_is_missing_the_recorded_run_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "can_run", lambda: False)
+
+    async def play() -> list[dict[str, object]]:
+        runner = launch.Runner()
+        run = runner.submit(demo_named("ddp"), {"ranks": 2}, "test")
+        events = [event async for event in run.follow()]
+        await runner.close()
+        assert run.state == "done"
+        return events
+
+    events = asyncio.run(play())
+    assert all(event["recorded"] for event in events[1:])
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+
+
+def test_the_command_line_gives_lines_of_json(capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("torch")
+    assert cli.main(["demo", "ddp", "--ranks", "2", "layers=1", "steps=1", "--json"]) == 0
+    lines = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert lines[-1]["event"] == "run.done" and lines[-1]["ok"]
+
+
+def test_the_command_line_refuses_in_one_line(capfd: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "ddp", "batch=7"]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_torchrun_writes_the_same_events(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    out = tmp_path / "events.jsonl"
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port",
+               "29533", "-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]  # fmt: skip
+    environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    events = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {event["rank"] for event in events if event["event"] == "step"} == {0, 1, "ref"}
+    assert events[-1]["event"] == "run.done" and events[-1]["ok"]

@@ -1,0 +1,88 @@
+"""The verdict and the root cause are pure: events in, rows or a sentence out."""
+
+from typing import Any
+
+from app.demo.event_log import EventLog
+from app.demo.plain_words import without_paths
+from app.demo.predict import Calls, Prediction
+from app.demo.root_cause import root_cause
+from app.demo.verdict import verdict
+
+
+def step(rank: int | str, loss: float) -> dict[str, Any]:
+    return {"event": "step", "rank": rank, "step": 0, "loss": loss}
+
+
+def comm(rank: int, op: str, n: int, size: int) -> dict[str, Any]:
+    return {"event": "comm", "rank": rank, "step": 0, "calls": [{"axis": "dp", "op": op, "n": n, "bytes": size}]}
+
+
+def rows(prediction: Prediction, *events: dict[str, Any]) -> dict[str, bool]:
+    return {row["name"]: row["ok"] for row in verdict(prediction, events)}
+
+
+def test_a_loss_that_is_off_does_not_pass() -> None:
+    assert rows(Prediction(), step("ref", 6.0), step(0, 6.1), step(1, 5.9)) == {"loss": True}
+    assert rows(Prediction(), step("ref", 6.0), step(0, 6.1), step(1, 5.95)) == {"loss": False}
+
+
+def test_counts_and_bytes_are_exact() -> None:
+    said = Prediction(calls=(Calls("dp", "all_reduce", 2, 100, 2),))
+    assert rows(said, comm(0, "all_reduce", 2, 100), comm(1, "all_reduce", 2, 100)) == {
+        "calls.dp.all_reduce.every": True, "bytes.dp.all_reduce.every": True,
+    }  # fmt: skip
+    assert not any(rows(said, comm(0, "all_reduce", 2, 100), comm(1, "all_reduce", 3, 101)).values())
+
+
+def test_what_nobody_predicted_does_not_pass() -> None:
+    said = Prediction(calls=(Calls("dp", "all_reduce", 1, 4, 2),))
+    assert rows(said, comm(0, "all_gather", 1, 4))["calls.dp.all_gather"] is False
+
+
+def error(rank: int, message: str, t: float = 1.0) -> dict[str, Any]:
+    return {"event": "rank.error", "rank": rank, "t": t, "type": "RuntimeError", "message": message}
+
+
+def left(rank: int, signal: str | None = None, by_us: bool = False, t: float = 2.0) -> dict[str, Any]:
+    return {"rank": rank, "t": t, "code": 0 if signal else 1, "signal": signal, "by_us": by_us, "said": ""}
+
+
+def stuck(rank: int, *calls: str) -> dict[str, Any]:
+    return {
+        "event": "stuck",
+        "rank": rank,
+        "last": [{"number": n, "op": op, "sizes": [[4]]} for n, op in enumerate(calls, 1)],
+    }
+
+
+def test_a_connection_that_was_closed_is_never_the_cause_where_another_is_known() -> None:
+    closed = [error(0, "Connection reset by peer", 0.1), error(2, "[pair.cc:553] Connection closed by peer", 0.2)]
+    assert root_cause([*closed, error(1, "shape '[8]' is invalid", 0.3)], [], 3).rank == 1
+    assert root_cause(closed, [left(1, "SIGSEGV")], 3).rank == 1
+    assert root_cause(closed, [left(1, "SIGKILL", by_us=True)], 3).sentence.startswith("rank 1 did not take part")
+
+
+def test_flight_recorders_tell_who_is_somewhere_else() -> None:
+    late = [error(0, "Timed out waiting 1000ms for recv operation")]
+    same = [stuck(0, "all_reduce", "all_reduce"), stuck(2, "all_reduce", "all_reduce")]
+    assert root_cause([*late, *same, stuck(1, "all_reduce", "barrier")], [], 3).rank == 1
+    assert "has not issued collective 2" in root_cause([*late, *same, stuck(1, "all_reduce")], [], 3).sentence
+    assert root_cause([*late, *same, stuck(1, "all_reduce", "all_reduce")], [], 3).rank is None
+
+
+def test_messages_lose_their_paths_ports_and_stacks() -> None:
+    said = without_paths(
+        "/home/me/x/worker.py: refused [127.0.0.1]:4513 Exception raised from foo at /a/b.cpp:1\nframe #0"
+    )
+    assert said == "worker.py: refused [127.0.0.1]"
+
+
+def test_a_log_that_is_full_still_says_how_the_run_ends() -> None:
+    log = EventLog(events=10)
+    for number in range(50):
+        log.add({"event": "step", "step": number})
+    log.add({"event": "check", "ok": True})
+    log.add({"event": "run.done"})
+    log.add({"event": "step", "step": 51})
+    assert [event["event"] for event in log.events[-3:]] == ["rank.error", "check", "run.done"]
+    assert len(log.events) < 15 and log.closed
