@@ -34,9 +34,11 @@ def pages() -> dict[str, str]:
         "topology-131k": "/topology?model=llama-3-405b&gpus=131072&pp=16&cp=2&batch=8192&colour=pp",
         "topology-racks": "/topology?cluster=gb200-nvl72&gpus=1152&batch=576", "topology-roce": "/topology?cluster=hgx-h100-roce",
     }  # fmt: skip
+    real = {"demos": "/demos", "demo": "/demos/ddp", "demo-refused": "/demos/ddp?ranks=3", "trace": "/demos/fake",
+            "trace-recorded": "/demos/fake/recorded/llama-3-70b-1024"}  # fmt: skip
     more = {"scenes": "/scenes", CONTACT: "/gallery", "build": "/scenes/pp/build?moves=0FFFF1FF", "exercises": "/lessons/exercises",
             "glossary": "/glossary", "sources": "/sources", "stage": "/present/zero?frame=5"}  # fmt: skip
-    return {"home": "/", **plans, **floors, **rest, **more, **scenes, **taught}
+    return {"home": "/", **plans, **floors, **real, **rest, **more, **scenes, **taught}
 
 
 def open_slip(page: Page) -> None:
