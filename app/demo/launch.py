@@ -72,8 +72,9 @@ class Run:
 class Runner:
     """Accepts runs and makes them one after the other in the ranks of one zygote."""
 
-    def __init__(self, limit_s: float = LIMIT_S, waiting: int = WAITING) -> None:
+    def __init__(self, limit_s: float = LIMIT_S, waiting: int = WAITING, live: bool = True) -> None:
         self.limit_s, self.most_waiting = limit_s, waiting
+        self.live = live and can_run()  # else recorded runs are shown
         self.runs: dict[str, Run] = {}
         self._queue: deque[Run] = deque()
         self._running: Run | None = None
@@ -152,7 +153,7 @@ class Runner:
         while self._queue:
             run = self._running = self._queue.popleft()
             try:
-                await (self._make(run) if can_run() else replay(run))
+                await (self._make(run) if self.live else replay(run))
             except Gone:
                 await self._drop_link()
                 run.end("failed", rank=None, message="the process that starts the ranks has died; the next run starts it again",

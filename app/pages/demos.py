@@ -143,7 +143,7 @@ def _runner(request: Request) -> Runner:
     """The one runner of this server, made when it is first asked for."""
     state = request.app.state
     if getattr(state, "runner", None) is None:
-        state.runner = Runner()
+        state.runner = Runner(live=is_live())
         state.keeping = getattr(state, "keeping", None) or set()
     return state.runner
 

@@ -154,6 +154,11 @@ def test_hosting_for_the_public_starts_nothing(client: TestClient, monkeypatch: 
     try:
         assert "No processes are started here" in client.get("/demos").text
         assert "Show the recorded run" in client.get("/demos/ddp").text
+        with TestClient(create_app()) as hosted:
+            board = finished(hosted, started(hosted, steps=3))
+            assert "· recorded" in board and "As predicted" in board
+            refused = hosted.post("/demos/fake/runs", data={})
+            assert "no processes are started here" in refused.text
     finally:
         monkeypatch.undo()
         settings.cache_clear()
