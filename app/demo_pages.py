@@ -31,6 +31,11 @@ class DemoPage:
     ranks: int
 
     @property
+    def guessable(self) -> bool:
+        """Whether there is a number to predict first."""
+        return any(row.name == "state.optimizer" for row in self.rows)
+
+    @property
     def choices(self) -> Any:
         return [(knob, isinstance(knob, Choice)) for knob in self.demo.knobs]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from app.demo.job import Job
 
 ROOM_BYTES = 3 * 2**30  # address space beyond what the parent already has mapped
-CPU_S, FILE_BYTES, FILES, NICE = 60, 2**25, 256, 10
+CPU_S, FILE_BYTES, FILES, NICE = 60, 2**25, 256, 5
 PR_SET_PDEATHSIG = 1
 GPUS = "/dev/nvidia0"  # where it exists, CUDA maps far more address space than memory: no limit then
 

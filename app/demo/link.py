@@ -8,12 +8,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from app.demo.job import MOST_BYTES, Job
 from app.settings import ROOT
 
 LONGEST_LINE = 4 * MOST_BYTES
+FOLDER = "shardboard-demo-"
 READY_S, GONE_S = 60.0, 3.0  # importing torch takes 2 to 4 s here, and much longer where the disk is cold
 PASSED_ON = (
     "PATH",
@@ -26,6 +28,24 @@ PASSED_ON = (
     "TMPDIR",
     "SYSTEMROOT",
 )
+
+
+def sweep(where: Path) -> None:
+    """Remove the folders of servers that were killed together with their zygote: their names tell whose they are."""
+    for folder in where.glob(f"{FOLDER}*"):
+        server = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if server.isdecimal() and not _exists(int(server)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 class Gone(Exception):
@@ -55,7 +75,8 @@ class Link:
     @classmethod
     async def opened(cls) -> "Link":
         """A zygote that has said it is ready."""
-        folder = tempfile.mkdtemp(prefix="shardboard-demo-")  # only its owner may enter
+        sweep(Path(tempfile.gettempdir()))
+        folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")  # only its owner may enter
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "app.demo.zygote", folder, cwd=ROOT, env=environment, limit=LONGEST_LINE,

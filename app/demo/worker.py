@@ -150,6 +150,7 @@ def _run(job: Job, rank: int, device: torch.device, demo: Demo, kept: Kept, out:
         raise
     everywhere: list[Any] = [None] * job.ranks
     dist.gather_object(kept.events, everywhere if rank == 0 else None)
+    dist.barrier()  # a rank that leaves earlier than the others closes its connections in their faces
     dist.destroy_process_group()
     if rank:
         return

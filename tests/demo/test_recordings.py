@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -55,13 +56,20 @@ def test_the_command_line_refuses_in_one_line(capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr().err.count("\n") == 1
 
 
+def free_port() -> int:
+    with socket.socket() as any_port:
+        any_port.bind(("127.0.0.1", 0))
+        return any_port.getsockname()[1]
+
+
 def test_torchrun_writes_the_same_events(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     out = tmp_path / "events.jsonl"
     command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port",
-               "29533", "-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]  # fmt: skip
+               str(free_port()), "-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]  # fmt: skip
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    assert subprocess.run(command, env=environment, capture_output=True, check=False).returncode == 0
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
     events = [json.loads(line) for line in out.read_text().splitlines()]
     assert {event["rank"] for event in events if event["event"] == "step"} == {0, 1, "ref"}
     assert events[-1]["event"] == "run.done" and events[-1]["ok"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.demo.launch import Run
+from app.demo.link import sweep
 from engine.refusal import Refusal
 from tests.demo.conftest import Stage, alive, children, of, soon
 
@@ -209,3 +210,13 @@ def test_an_agent_that_is_cancelled_takes_its_ranks_along(stage: Stage) -> None:
     ranks = stage.wait(cancel())
     assert len(ranks) == 2
     assert soon(lambda: not any(map(alive, ranks)))
+
+
+def test_what_a_killed_server_and_zygote_left_is_swept_by_the_next(tmp_path: Path) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    names = [f"shardboard-demo-{gone.pid}-a", f"shardboard-demo-{os.getpid()}-b", "shardboard-demo-other", "else"]
+    for name in names:
+        (tmp_path / name).mkdir()
+    sweep(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names[1:])

@@ -5,11 +5,8 @@ import socket
 import struct
 import sys
 
-NOT_SENT_OFFSET, SENT_OFFSET, TCP_INFO_SIZE = (
-    144,
-    200,
-    256,
-)  # tcpi_notsent_bytes and tcpi_bytes_sent in linux/tcp.h (Linux 4.19)
+# tcpi_notsent_bytes, and tcpi_bytes_sent followed by tcpi_bytes_retrans, in linux/tcp.h since Linux 4.19
+NOT_SENT_OFFSET, SENT_OFFSET, TCP_INFO_SIZE = 144, 200, 256
 
 
 def sent_bytes() -> int | None:
@@ -25,6 +22,10 @@ def sent_bytes() -> int | None:
                 info = copy.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO_SIZE)
         except OSError:  # closed meanwhile, or no TCP socket
             continue
-        if len(info) >= SENT_OFFSET + 8:
-            total += struct.unpack_from("=Q", info, SENT_OFFSET)[0] + struct.unpack_from("=I", info, NOT_SENT_OFFSET)[0]
+        if len(info) >= SENT_OFFSET + 16:
+            (sent, again), (waiting,) = (
+                struct.unpack_from("=QQ", info, SENT_OFFSET),
+                struct.unpack_from("=I", info, NOT_SENT_OFFSET),
+            )
+            total += sent - again + waiting  # under load even the loopback sends a segment twice
     return total
