@@ -180,14 +180,14 @@ class RunBoard:
         if not listed or self.pipe:
             return None
         last = max(event["step"] for event in listed)
-        spans = {(e["rank"], e["step"]): (e["t0"], e["t1"]) for e in self.by_kind.get("step", [])}
-        found = {e["rank"]: e["each"] for e in listed if e["step"] == last and (e["rank"], last) in spans}
-        zero = min((spans[rank, last][0] for rank in found), default=0.0)
-        lanes = [
-            Lane(f"rank {rank}", spans[rank, last][0] - zero, spans[rank, last][1] - zero,
-                 tuple((axis, t0 - zero, (t1 or t0) - zero) for axis, _, _, _, t0, t1 in found[rank]))
-            for rank in sorted(found)
-        ]  # fmt: skip
+        steps = {event["rank"]: event for event in self.by_kind.get("step", []) if event["step"] == last}
+        calls = {e["rank"]: [(call[0], call[4], call[5]) for call in e["each"]] for e in listed if e["step"] == last}
+        for event in self.by_kind.get("buckets", []):  # on a virtual link the buckets are what is under way
+            if event["step"] == last:
+                calls[event["rank"]] = [("dp", bucket["t0"], bucket["t1"]) for bucket in event["each"]]
+        ranks = sorted(calls.keys() & steps.keys())
+        zero = min((steps[rank]["t0"] for rank in ranks), default=0.0)
+        lanes = [_lane(rank, steps[rank], calls[rank], zero) for rank in ranks]
         return rank_lanes(lanes, narrow=self.narrow) if lanes else None
 
     @cached_property
@@ -250,6 +250,19 @@ class RunBoard:
         """Whether everything came out as predicted; None before the verdict."""
         rows = self.rows
         return None if not rows or any(row.ok is None for row in rows) else all(row.ok for row in rows)
+
+
+PHASES = {"forward": "f", "backward": "b", "optimizer": "optimizer"}
+
+
+def _lane(rank: int, step: Event, calls: Sequence[tuple[str, float, float | None]], zero: float) -> Lane:
+    work = [
+        (PHASES[name], span[0] - zero, span[1] - zero)
+        for name, span in (step.get("phases") or {}).items()
+        if name in PHASES
+    ]
+    return Lane(f"rank {rank}", step["t0"] - zero, step["t1"] - zero,
+                tuple((axis, start - zero, (end or start) - zero) for axis, start, end in calls), tuple(work))  # fmt: skip
 
 
 def until(events: Sequence[Event], t: float | None) -> list[Event]:

@@ -10,6 +10,7 @@ from engine.units import seconds_text
 WIDE, NARROW = 720.0, 360.0
 LEFT, TOP, ROW = 66.0, 6.0, 36.0
 WORK, TALK = 15.0, 11.0  # heights of the two parts of a lane
+WORDS = {"f": "forward", "b": "backward", "optimizer": "optimizer", "plain": "computing"}
 NAMED = ("tp", "cp", "ep", "pp", "dp")
 
 
@@ -18,12 +19,18 @@ class Lane:
     """One rank in one step. Times in seconds from the start of the first rank's step.
 
     calls   axis, start and end of each collective
+    work    fill, start and end of each part of the step: f forward, b backward, optimizer
     """
 
     name: str
     start_s: float
     end_s: float
     calls: tuple[tuple[str, float, float], ...]
+    work: tuple[tuple[str, float, float], ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[str, float, float], ...]:
+        return self.work or (("plain", self.start_s, self.end_s),)
 
 
 def axis_of(name: str) -> str:
@@ -48,9 +55,8 @@ def rank_lanes(lanes: Sequence[Lane], *, narrow: bool = False) -> LinkedFigure:
     for at, lane in enumerate(lanes):
         y = TOP + at * ROW
         figure.text(0, y + 17, lane.name)
-        figure.cells(
-            [(LEFT + lane.start_s * scale, y, max(1.0, (lane.end_s - lane.start_s) * scale), WORK)], fill="f", ink="ink"
-        )
+        for fill, start, end in lane.parts:
+            figure.cells([(LEFT + start * scale, y, max(1.0, (end - start) * scale), WORK)], fill=fill)
         for axis in axes:
             spans = [
                 (LEFT + start * scale, y + WORK + 2, max(1.4, (end - start) * scale), TALK)
@@ -60,6 +66,10 @@ def rank_lanes(lanes: Sequence[Lane], *, narrow: bool = False) -> LinkedFigure:
                 figure.cells(spans, fill=axis, ink="")
     bottom = TOP + len(lanes) * ROW + 4
     figure.text(width - 4, bottom + 12, seconds_text(whole), "number", anchor="end")
-    entries = [Entry("f", "computing"), *(Entry(axis, f"{axis.upper()} on the wire") for axis in axes)]
+    kinds = [kind for kind in WORDS if any(kind == part for lane in lanes for part, _, _ in lane.parts)]
+    entries = [
+        *(Entry(kind, WORDS[kind]) for kind in kinds),
+        *(Entry(axis, f"{axis.upper()} on the wire") for axis in axes),
+    ]
     figure.height = legend(figure, entries, LEFT, bottom, width - LEFT - 80)[1] + 4
     return figure
