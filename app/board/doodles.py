@@ -83,13 +83,6 @@ def doodle(name: str) -> Figure:
     return figure
 
 
-def arrow() -> Figure:
-    """The arrow on a door."""
-    figure = Figure("door-arrow", 44, 40, css="door-arrow")
-    figure.arrow(4, 21, 39, 20, stroke="thick", size=13)
-    return figure
-
-
 def silent_rank(code: int) -> Figure:
     """A node of eight GPUs, one of which does not answer: the picture of an error page."""
     figure = Figure("silent-rank", 560, 176, css="silent-rank")

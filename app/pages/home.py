@@ -6,7 +6,7 @@ from functools import lru_cache
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.board.doodles import arrow, doodle
+from app.board.doodles import doodle
 from app.board.svg import Figure
 from app.board.wall import Part, Row, Wall, wall_narrow, wall_wide
 from app.lessons import BLOCKS, Block, Lesson, lessons
@@ -59,7 +59,6 @@ class Home:
     terms: tuple[Term, ...]
     stops: tuple[Stop, ...]
     doors: tuple[Door, ...]
-    arrow: Figure
     parameters: float = PARAMETERS
     gpus: int = GPUS
     data_width: int = DATA_WIDTH
@@ -72,6 +71,8 @@ class Home:
 DOORS = (
     Door("/scenes", "Watch it move", "Scenes to predict, then play."),
     Door("/plan", "Plan a run", "Sliders in, days and dollars out."),
+    Door("/topology", "On the wires", "Drag the order of the axes, break it."),
+    Door("/demos", "Run it for real", "Processes agree with the picture."),
 )
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -101,7 +102,6 @@ def front(paths: frozenset[str]) -> Home:
             if block.minutes
         ),
         doors=tuple(door for door in DOORS if door.path in paths),
-        arrow=arrow(),
     )
 
 
