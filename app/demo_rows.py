@@ -39,8 +39,14 @@ def _measured(check: Mapping[str, Any]) -> VerdictRow:
     part = ": how often" if name.startswith("calls.") else ": bytes" if name.startswith("bytes.") else ""
     why = "" if name.startswith("bytes.") else check.get("why") or ""
     allowed = "exact" if tolerance == 0 else f"± {value_text(tolerance, unit)}"
+    if tolerance == 0 and check["ok"] and _more(check["measured"], check["predicted"]):
+        allowed = "at least"
     return VerdictRow(name, f"{check.get('label') or name}{part}", value_text(check["predicted"], unit),
                       value_text(check["measured"], unit), allowed, bool(check["ok"]), why)  # fmt: skip
+
+
+def _more(measured: Any, predicted: Any) -> bool:
+    return isinstance(measured, int | float) and isinstance(predicted, int | float) and measured > predicted
 
 
 def _pending(predicted: Mapping[str, Any]) -> list[VerdictRow]:

@@ -1,6 +1,7 @@
 """Runs that have ended, kept on disk: one file of JSON lines each, so that an address still works after a restart."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from engine.refusal import Refusal
 
 Event = Mapping[str, Any]
 GONE = "This run is not kept here any more. The address of a demo makes another one like it."
+BOM = b"\xef\xbb\xbf"
 KEPT = 500  # runs; the oldest go first
 ID = re.compile(r"\A[A-Za-z0-9_-]{8,24}\Z")  # what a run is called: nothing in it can name another place
 MOST_BYTES, MOST_EVENTS = 2_500_000, 6_000
@@ -60,8 +62,8 @@ def events_of(text: bytes) -> list[dict[str, Any]]:
         if len(found) == MOST_EVENTS:
             raise Refusal("events", None, f"has more than {MOST_EVENTS:,} lines")
         try:
-            event = orjson.loads(line)
-        except ValueError:
+            event = json.loads(line.removeprefix(BOM), parse_constant=lambda _: None)  # a loss may have become NaN
+        except (ValueError, RecursionError):
             raise Refusal("events", line[:40].decode("utf-8", "replace"), f"line {number} is no JSON") from None
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             raise Refusal("events", None, f'line {number} is no event: it needs an object with a field "event"')

@@ -1,10 +1,13 @@
 """Who asks: one visitor from another, this server's own pages from another site's, a form's fields out of a body."""
 
 import secrets
+from collections.abc import Iterable
 from urllib.parse import parse_qsl, urlsplit
 
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
+
+from engine.refusal import Refusal
 
 VISITOR, MONTH_S = "visitor", 30 * 24 * 3600
 
@@ -38,9 +41,27 @@ async def form_of(request: Request) -> dict[str, str]:
     """Fields of a form that was sent."""
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=40))
-    except ValueError:
+        return once(parse_qsl(body, keep_blank_values=True, max_num_fields=40))
+    except ValueError as problem:
+        if isinstance(problem, Refusal):
+            raise
         raise HTTPException(422, "A form has at most 40 fields.") from None
+
+
+def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Fields with their values; one that is given twice is refused."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise Refusal(name[:40], None, "is given twice", code="duplicate-key")
+        found[name] = value
+    return found
+
+
+def owned(request: Request, client: str) -> None:
+    """Refuses to stop what somebody else has started."""
+    if client != visitor_of(request):
+        raise HTTPException(403, "Only who has started a run may stop it.")
 
 
 def narrow(request: Request) -> bool:

@@ -13,7 +13,7 @@ from app.board.wire_bars import wire_bars
 from app.topology_case import TopologyCase
 from app.topology_play import played
 from engine.checks import Finding
-from engine.topology import Wire
+from engine.topology import Members, Placement, Wire
 from engine.units import bytes_text, count_text, seconds_text
 from engine.wire_ledger import AxisRow
 
@@ -102,7 +102,8 @@ class TopologyBoard:
         """What the browser needs to light groups and to play a step, for a script element."""
         case, placed = self.case, self.case.placed
         axes = [
-            {"axis": row.axis, "stride": placed.stride(row.axis), "degree": placed.degree(row.axis),
+            {"axis": row.axis, "steps": steps_of(placed, row.reach.members),
+             "block": row.reach.size if row.reach.members == "shard" else 0,
              "words": f"{Talk(row, '').size}, {Talk(row, case.fabric.cluster.gpu.fabric).wire}",
              "far": row.reach.leaves_node}
             for row in sorted(case.rows, key=lambda row: -row.reach.switches)
@@ -114,3 +115,14 @@ class TopologyBoard:
             "floors": [marks.geometry() for marks in self.drawing.marks], "step": played(case.estimate),
         }  # fmt: skip
         return Markup(orjson.dumps(document).decode().replace("<", "\\u003c"))
+
+
+def steps_of(placed: Placement, members: Members) -> list[list[int]]:
+    """How a group is counted out: for each of its axes the ranks between neighbours, and how many there are."""
+    if members == "expert-data":
+        grid, axes = placed.experts, ["dp"]
+    elif members in ("data", "shard", "replica"):
+        grid, axes = placed.dense, ["dp", "cp"]
+    else:
+        grid, axes = placed.grid_of(members), [members]  # type: ignore[arg-type]
+    return [[grid.stride(axis), grid.degree(axis)] for axis in axes]

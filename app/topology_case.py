@@ -17,6 +17,7 @@ from engine.topology import Placement
 from engine.wire_ledger import AxisRow, wire_ledger
 
 VIEW = {"you": "", "lost": "", "colour": ""}  # what the page adds to a plan's query
+MOST_GPUS = 131_072
 USUAL_YOU = 74  # rank one looks from where none is named; the last one of a smaller run
 
 
@@ -60,12 +61,15 @@ class TopologyCase:
     @cached_property
     def stalled(self) -> dict[Axis, int]:
         """Groups of each axis that have a member in the node that is gone."""
-        return {row.axis: len({tuple(self.placed.group(row.axis, rank)) for rank in self.lost}) for row in self.rows}
+        return {
+            row.axis: len({tuple(self.placed.peers(row.reach.members, rank)) for rank in self.lost})
+            for row in self.rows
+        }
 
     @cached_property
     def waiting(self) -> Term:
         """GPUs that stop at once because a group of theirs has lost a member."""
-        members = {one for row in self.rows for rank in self.lost for one in self.placed.group(row.axis, rank)}
+        members = {one for row in self.rows for rank in self.lost for one in self.placed.peers(row.reach.members, rank)}
         return waiting_gpus.explain("waiting at once", m=len(members | set(self.lost)), n=len(self.lost))
 
     @property
@@ -90,6 +94,10 @@ def address(state: Mapping[str, str], view: Mapping[str, str]) -> str:
 def case_of(state: Mapping[str, str], view: Mapping[str, str]) -> TopologyCase:
     """The case of a form's state, or a Refusal: what has no meaning to the planner, and what no floor can show."""
     scenario = scenario_from(document_of(state))
+    if scenario.gpus > MOST_GPUS:
+        raise Refusal(
+            "gpus", scenario.gpus, f"a floor shows at most {MOST_GPUS:,} GPUs; the planner takes more", str(MOST_GPUS)
+        )
     whole_nodes(scenario.cluster, scenario.gpus)
     fabric, refused = Fabric(scenario.cluster, scenario.gpus), []
     for name, count, noun in (("you", fabric.gpus, "ranks"), ("lost", fabric.nodes, "nodes")):

@@ -19,12 +19,11 @@ def played(estimate: Estimate) -> dict[str, Any]:
     """
     step = estimate.step
     timeline = step.timeline
-    # what the pipeline does not show: gradients that stick out, and the optimizer
-    tail = (
-        sum(c.exposed.value for c in step.communication if c.axis == "dp" and c.delay is None)
-        if _apart(estimate)
-        else 0.0
-    )
+    # what the pipeline does not show: gradients and weights that stick out, and the optimizer
+    short = step.shown_micro_batches < step.layout.micro_batches
+    tail = max(0.0, step.seconds.value - timeline.makespan - step.optimizer.value)
+    if short:  # a shorter step like it has the same end
+        tail = sum(c.exposed.value for c in step.communication if c.axis == "dp") if _apart(estimate) else 0.0
     whole = timeline.makespan + tail + step.optimizer.value
     stages: list[list[float]] = [[] for _ in range(step.layout.pp)]
     for interval in timeline.intervals:
@@ -41,7 +40,7 @@ def played(estimate: Estimate) -> dict[str, Any]:
     return {
         "seconds": whole, "text": seconds_text(whole), "stages": stages, "gradients": gradients,
         "hop": _share(max(step.send_s, whole / 400), whole), "stops": sorted(stops, key=lambda stop: stop[1]),
-        "short": step.shown_micro_batches < step.layout.micro_batches,
+        "short": short,
     }  # fmt: skip
 
 

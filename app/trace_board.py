@@ -39,12 +39,19 @@ class TraceRow:
 class TraceBoard:
     """A trace so far.
 
-    events   in order
-    narrow   for a narrow window
+    events     in order
+    narrow     for a narrow window
+    recorded   whether it was made before
     """
 
     events: Sequence[Event]
     narrow: bool = False
+    recorded: bool = False
+
+    @property
+    def layers(self) -> int:
+        """Layers that each stage traces; 0 for the whole model."""
+        return int((self.accepted.get("params") or {}).get("layers_per_stage") or 0)
 
     def of(self, kind: str) -> list[Event]:
         return [event for event in self.events if event["event"] == kind]

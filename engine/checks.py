@@ -101,10 +101,10 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     nvlink, nic = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
     each_way, headline = wire_ratio(nvlink, nic), wire_ratio(summed_bytes_per_s(nvlink), nic)
     if reach.leaves_node:
-        fits = max(t for t in range(1, cluster.gpus_per_node + 1) if scenario.layout.tp % t == 0)
+        size, order = cluster.gpus_per_node, _tp_first(scenario.layout.rank_order)
+        fits = max(t for t in range(1, size + 1) if scenario.layout.tp % t == 0 and size % t == 0)
         advice, change = f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits}
-        if fits == scenario.layout.tp:  # it would fit: only the order takes its ranks apart
-            order = _tp_first(scenario.layout.rank_order)
+        if fits == scenario.layout.tp and order != scenario.layout.rank_order:  # only the order takes its ranks apart
             advice, change = f"Let TP change first in the rank order: {order}.", {"rank_order": order}
         yield Finding("tp-leaves-node", "error", "Tensor parallel leaves the node",
                       f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than {fabric} each way "
@@ -230,9 +230,11 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
     share = shown / estimate.step.seconds.value
     if layout.zero == 3 and share > calibration.factor("network_bound_share"):
         tokens = layout.micro_batch * estimate.scenario.sequence_tokens // layout.cp
+        groups = "" if layout.hsdp_shard else ", or shard inside a group (HSDP)"
         yield Finding("fsdp-network-bound", "warning", "FSDP waits for the network",
-                      f"{share_text(share)} of the step gathers weights: {tokens:,} tokens a GPU are too little work to hide it.",
-                      "Raise the tokens per GPU, add tensor parallelism, or shard inside a group (HSDP).")  # fmt: skip
+                      f"{share_text(share)} of the step waits for weights and gradients, or is slowed by computing beside them: "
+                      f"{tokens:,} tokens a GPU and micro-batch are little work to hide them.",
+                      f"Raise the tokens per GPU, add tensor parallelism{groups}.")  # fmt: skip
 
 
 @rule

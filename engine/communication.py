@@ -53,8 +53,8 @@ class Traffic:
         if layout.schedule in BOTH_WAYS:  # the two directions run beside each other
             ahead = behind = (ahead + behind) / 2
         return LayerTraffic(
-            forward=on_one_nic((*forward, *context[:1], *experts, *sharded[:1]), ahead),
-            backward=on_one_nic((*backward, *context[1:], *experts, *sharded[1:]), behind),
+            forward=on_one_nic((*forward, *context[:1], *experts, *sharded[0]), ahead),
+            backward=on_one_nic((*backward, *context[1:], *experts, *sharded[1]), behind),
         )
 
     def _tensor(self) -> tuple[tuple[Collective, ...], tuple[Collective, ...]]:
@@ -93,7 +93,9 @@ class Traffic:
         while the other's tokens travel (DeepSeek-V3 report, section 3.2.1): only what outlasts that shows.
         """
         model, layout, reach = self.model, self.layout, self.placement.reach("ep")
-        copies = min(model.top_k, model.routed_nodes or model.top_k) if reach.leaves_node else model.top_k
+        copies = model.top_k
+        if reach.leaves_node and model.routed_nodes:  # one copy a node, of those that the group spans
+            copies = min(model.top_k, model.routed_nodes, reach.nodes)
         numbers = self.tokens / layout.sp * copies * model.hidden
         there = self.collective(
             "ep", "all_to_all", "EP dispatch", (1 if self.machine.fp8 else 2) * numbers, 1, reach, 1.0
@@ -105,29 +107,36 @@ class Traffic:
         shown = max(0.0, 1 - beside / (there.each_s + back.each_s))
         return replace(there, exposed_share=shown), replace(back, exposed_share=shown)
 
-    def _sharded(self, work: Work, moe: bool) -> tuple[Collective, ...]:
-        """FSDP gathers a layer before each pass and scatters its gradients; what computation does not cover shows."""
-        layout, stack = self.layout, self.machine.stack
-        reach = self.placement.reach("shard")
-        if layout.zero < 3 or reach.size == 1:
-            return ()
-        parts = count(self.model)
-        held = (parts.moe_rest if moe else parts.dense_layer) / layout.tp
-        held += self.model.experts * parts.expert / (layout.ep * layout.expert_tp) if moe else 0.0
+    def _sharded(self, work: Work, moe: bool) -> tuple[tuple[Collective, ...], tuple[Collective, ...]]:
+        """FSDP gathers a layer before each pass and scatters its gradients; what computation does not cover shows.
 
-        def shown(each: float, beside: float) -> float:
-            return (max(0.0, each - beside) + stack.contention * min(each, beside)) / each if each else 0.0
+        Forward, then backward. Experts have copies on fewer ranks than the rest: they are gathered by themselves.
+        """
+        if self.layout.zero < 3:
+            return (), ()
+        gathers, scatters = [], []
+        for what, held, reach in self._layer_shards(moe):
+            size = self.layout.gradient_bytes * held
+            gathers.append(self.collective("dp", "all_gather", f"FSDP {what}all-gather", 2 * held, 1, reach, 0.0))
+            scatters.append(self.collective("dp", "reduce_scatter", f"FSDP {what}reduce-scatter", size, 1, reach, 0.0))
+        back = work.backward_input + work.backward_weight
+        return self._beside(gathers, work.forward), self._beside([*gathers, *scatters], back)
 
-        gather = self.collective("dp", "all_gather", "FSDP all-gather", 2 * held, 1, reach, 0.0)
-        scatter = self.collective(
-            "dp", "reduce_scatter", "FSDP reduce-scatter", layout.gradient_bytes * held, 1, reach, 0.0
-        )
-        back = shown(gather.each_s + scatter.each_s, work.backward_input + work.backward_weight)
-        return (
-            replace(gather, exposed_share=shown(gather.each_s, work.forward)),
-            replace(gather, exposed_share=back),
-            replace(scatter, exposed_share=back),
-        )
+    def _layer_shards(self, moe: bool) -> list[tuple[str, float, Reach]]:
+        """Parameters of a layer on one rank, and the group they are sharded over: experts apart where they are spread."""
+        layout, parts, whole = self.layout, count(self.model), self.placement.reach("shard")
+        rest = (parts.moe_rest if moe else parts.dense_layer) / layout.tp
+        experts = self.model.experts * parts.expert / (layout.ep * layout.expert_tp) if moe else 0.0
+        if layout.ep == 1 or not experts:
+            return [("", rest + experts, whole)] if whole.size > 1 else []
+        shards = [("", rest, whole), ("expert ", experts, self.placement.reach("expert-data"))]
+        return [shard for shard in shards if shard[2].size > 1]
+
+    def _beside(self, collectives: list[Collective], beside: float) -> tuple[Collective, ...]:
+        """Collectives of one pass that follow each other beside its computation: what it does not cover shows."""
+        each = sum(c.each_s for c in collectives)
+        shown = max(0.0, each - beside) + self.machine.stack.contention * min(each, beside)
+        return tuple(replace(c, exposed_share=shown / each if each else 0.0) for c in collectives)
 
     def pipeline_send(self) -> Collective:
         """One hand-over of a micro-batch between stages; how much of all of them shows is for the simulator to say."""

@@ -126,8 +126,8 @@ def _sharding_refusals(layout: Layout) -> list[Refusal]:
     if layout.hsdp_shard is None:
         return []
     if layout.zero != 3:
-        return [Refusal("layout.hsdp_shard", layout.hsdp_shard, "only FSDP (zero 3) shards inside groups and replicates across",
-                        "null")]  # fmt: skip
+        return [Refusal("layout.hsdp_shard", layout.hsdp_shard, "only FSDP (zero 3) shards inside groups and replicates across: choose "
+                        "that, or no groups")]  # fmt: skip
     width = layout.data_width * layout.cp
     if width % layout.hsdp_shard:
         return [_indivisible("layout.hsdp_shard", layout.hsdp_shard, f"must divide dp x cp = {width}", width)]

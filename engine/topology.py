@@ -21,7 +21,8 @@ class Reach:
     """How far the groups of one kind reach.
 
     size      ranks in a group
-    local     ranks of a group in one NVLink domain: the mean, rounded down, of the group that spans most domains
+    local     ranks of a group in one NVLink domain, where it has fewest: that sets the pace of its rings
+    even      whether it has as many in every domain
     nodes     NVLink domains that a group spans, where it spans most
     wire      the farthest wire a group crosses: nvlink, leaf (one switch between nodes) or spine
     members   whose groups these are
@@ -32,6 +33,7 @@ class Reach:
     nodes: int
     wire: Wire
     members: Members
+    even: bool = True
 
     @property
     def leaves_node(self) -> bool:
@@ -110,6 +112,11 @@ class Placement:
             return cut.reshape(-1, self.layout.shard_width)
         return cut.swapaxes(1, 2).reshape(-1, cut.shape[1])
 
+    def peers(self, members: Members, rank: int) -> list[int]:
+        """The group of this kind that a rank is in."""
+        groups = self.groups(members)
+        return groups[int(np.nonzero((groups == rank).any(axis=1))[0][0])].tolist()
+
     def reach(self, members: Members) -> Reach:
         """How far the groups of this kind reach."""
         return _reach(self, members)
@@ -131,11 +138,14 @@ def _reach(placed: Placement, members: Members) -> Reach:
     if size == 1:
         return Reach(1, 1, 1, "none", members)
     nodes, units = placed.node_of(groups), placed.unit_of(groups)
-    spanned = int(members_together(nodes)[1].max())
+    together, spans = members_together(nodes)
+    spanned = int(spans.max())
     if spanned == 1:
         return Reach(size, size, 1, "nvlink", members)
+    together = together[spans > 1]
     wire = "spine" if bool((units[:, 0] != units[:, -1]).any()) else "leaf"
-    return Reach(size, size // spanned, spanned, wire, members)
+    local = int(together.min())
+    return Reach(size, local, spanned, wire, members, local == int(together.max()))
 
 
 def members_together(blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

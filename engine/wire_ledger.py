@@ -38,7 +38,12 @@ class AxisRow:
 
     @property
     def reach(self) -> Reach:
-        """How far its groups reach, the farthest first."""
+        """The groups over which it sends most: with HSDP those that shard, not those that replicate."""
+        return max(self.collectives, key=lambda c: c.sent.value * c.count).reach
+
+    @property
+    def farthest(self) -> Reach:
+        """The groups that reach farthest."""
         return max((c.reach for c in self.collectives), key=lambda reach: (reach.switches, reach.size))
 
     @property

@@ -73,7 +73,7 @@ def _halves(payload_bytes: float, reach: Reach, cluster: Cluster, nic: float) ->
     hops = {"a": calibration.factor("node_hop_s"), "b": calibration.factor("local_hop_s")}
     bandwidth = group_bytes_per_s(w=1, V=inside, l=reach.local, e=1, B=nic)
     size = {"S": payload_bytes, "N": reach.nodes, "l": reach.local}
-    if reach.nodes * reach.local != reach.size:  # some node holds more of the group than another: one ring over all
+    if not reach.even:  # some node holds more of the group than another: one ring over all
         return {"ring": _latency_s(reach) + float(ring_half_s(S=payload_bytes, n=reach.size, B=bandwidth, a=0.0))}
     times: dict[Way, float] = {"ring": float(flat_ring_s(**size, B=bandwidth, **hops))}
     if reach.local > 1:

@@ -16,7 +16,7 @@ from app.board.marks import MIXED, Marks, Sides, detail_of
 from app.board.topology_floor import draw_node, draw_wires
 from engine.fabric import Fabric
 from engine.layout import Axis
-from engine.topology import Placement
+from engine.topology import Placement, Reach
 from engine.units import count_text
 from engine.wire_ledger import AxisRow
 
@@ -65,11 +65,15 @@ class TopologyPicture:
     def marks(self) -> tuple[Marks, ...]:
         return tuple(Marks(floor) for floor in self.floors)
 
+    def reach(self, axis: Axis) -> Reach:
+        """The groups over which an axis sends most."""
+        return next(row.reach for row in self.rows if row.axis == axis)
+
     @property
     def talking(self) -> list[Axis]:
         """Axes of more than one rank, the farthest reaching first, so that near groups lie on top."""
         axes: list[Axis] = [row.axis for row in self.rows]
-        return sorted(axes, key=lambda axis: (-self.placed.reach(axis).switches, -self.placed.reach(axis).size))
+        return sorted(axes, key=lambda axis: (-self.reach(axis).switches, -self.reach(axis).size))
 
     def figure(self) -> LinkedFigure:
         """The drawing."""
@@ -148,11 +152,11 @@ class TopologyPicture:
                 figure.cells(boxes, fill="plain", ink="")
 
     def _groups(self, figure: LinkedFigure, marks: Marks) -> None:
-        placed, floor = self.placed, marks.floor
+        floor = marks.floor
         for axis in self.talking:
             ranks = self._peers(axis)
             with figure.group(f"group group-{axis}"):
-                if placed.reach(axis).leaves_node and marks.detail != "unit" and not self.lost:
+                if self.reach(axis).leaves_node and marks.detail != "unit" and not self.lost:
                     ink = "bad" if axis == "tp" else axis  # TP over nodes is the mistake one comes here to see
                     thin = len(ranks) > 16 or marks.detail == "node"
                     draw_wires(
@@ -169,7 +173,7 @@ class TopologyPicture:
 
     def _peers(self, axis: Axis) -> list[int]:
         """Whom the GPU one looks from talks to; where some are lost, everyone who waits for one of those."""
-        groups = (self.placed.group(axis, rank) for rank in (self.lost or [self.you]))
+        groups = (self.placed.peers(self.reach(axis).members, rank) for rank in (self.lost or [self.you]))
         return sorted({rank for group in groups for rank in group})
 
     def _loss(self, figure: LinkedFigure, floor: Floor) -> None:

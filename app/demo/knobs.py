@@ -28,7 +28,7 @@ class Whole:
         """
         text = str(given).strip() if isinstance(given, int | float | str) and not isinstance(given, bool) else ""
         text = text.removesuffix(".0")
-        if len(text) > LONGEST or not text.lstrip("-").isdecimal() or not text.isascii():
+        if len(text) > LONGEST or not text.removeprefix("-").isdecimal() or not text.isascii():
             raise Refusal(self.name, given, f"needs {self.rule}", str(self.default))
         number = int(text)
         if not self.low <= number <= self.high:

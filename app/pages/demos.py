@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from jinja2 import UndefinedError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
 from app.board.rank_lanes import axis_of
@@ -17,7 +18,7 @@ from app.demo_board import RunBoard
 from app.demo_pages import GUESS, RunPage, demo_page, is_live, run_page
 from app.demo_store import GONE, events_of, keep, lines_of, load_run, well_formed
 from app.demo_traces import Trace
-from app.demo_visitors import form_of, narrow, own_page, remember, visitor_of
+from app.demo_visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
 from app.web import page, part
 from engine.refusal import Refusal
 
@@ -76,6 +77,8 @@ def kept_events(request: Request, run_id: str) -> Response:
 async def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
     own_page(request)
+    if found := _runner(request).runs.get(run_id):
+        owned(request, found.client)
     await _runner(request).cancel(run_id)
     return RedirectResponse(f"/demos/runs/{run_id}" if _events(request, run_id) else "/demos", 303)
 
@@ -92,7 +95,7 @@ async def opened(request: Request) -> HTMLResponse:
         return page(request, "demos/opened.html", run=board, refusal="")
     except Refusal as refusal:
         return page(request, "demos/opened.html", run=None, refusal=refusal.sentence)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, UndefinedError):
         return page(
             request,
             "demos/opened.html",
@@ -104,13 +107,15 @@ async def opened(request: Request) -> HTMLResponse:
 @router.get("/{name}")
 def demo(request: Request, name: str) -> HTMLResponse:
     """One demo, ready to run."""
-    return page(request, "demos/demo.html", view=demo_page(_demo(name), dict(request.query_params)))
+    return page(request, "demos/demo.html", view=demo_page(_demo(name), once(request.query_params.multi_items())))
 
 
 @router.get("/{name}/prediction")
 def prediction(request: Request, name: str) -> HTMLResponse:
     """What is predicted for these knobs, alone."""
-    return part(request, "demos/_prediction.html", view=demo_page(_demo(name), dict(request.query_params)))
+    return part(
+        request, "demos/_prediction.html", view=demo_page(_demo(name), once(request.query_params.multi_items()))
+    )
 
 
 @router.post("/{name}/runs")

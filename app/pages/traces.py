@@ -13,7 +13,7 @@ from app.demo.fake.request import Asked, fake_request, llamas
 from app.demo_pages import is_live
 from app.demo_store import GONE, keep, load_run
 from app.demo_traces import Traces
-from app.demo_visitors import form_of, narrow, own_page, remember, visitor_of
+from app.demo_visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
 from app.trace_board import TraceBoard
 from app.web import page, part
 from engine.refusal import Refusal
@@ -48,7 +48,7 @@ class TracePage:
 @router.get("")
 def fake(request: Request) -> HTMLResponse:
     """The form, and what is recorded."""
-    return page(request, "demos/fake.html", view=_form(dict(request.query_params)))
+    return page(request, "demos/fake.html", view=_form(once(request.query_params.multi_items())))
 
 
 @router.get("/recorded/{name}")
@@ -56,7 +56,9 @@ def kept(request: Request, name: str) -> HTMLResponse:
     """A trace of a whole model that was made before, marked as recorded."""
     if name not in recorded_names():
         raise HTTPException(404, f"There are {', '.join(recorded_names())}.")
-    return page(request, "demos/trace.html", trace=TraceBoard(recorded(name), narrow(request)), id="", over=True)
+    return page(
+        request, "demos/trace.html", trace=TraceBoard(recorded(name), narrow(request), recorded=True), id="", over=True
+    )
 
 
 @router.post("/runs")
@@ -92,6 +94,8 @@ def board(request: Request, run_id: str) -> HTMLResponse:
 def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
     own_page(request)
+    if found := traces_of(request).runs.get(run_id):
+        owned(request, found.client)
     traces_of(request).cancel(run_id)
     return RedirectResponse(f"/demos/fake/runs/{run_id}", 303)
 

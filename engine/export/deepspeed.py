@@ -103,11 +103,16 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
 
 def _pipeline_gaps(layout: Layout) -> Iterator[str]:
     if layout.pp > 1:
-        yield gap(
-            "layout.pp", layout.pp, f"the file has no stages; give your script PipelineModule(num_stages={layout.pp})"
-        )
+        yield gap("layout.pp", layout.pp, f"the file has no stages; give your script PipelineModule(num_stages={layout.pp}, topology="
+                  f"PipeModelDataParallelTopology(num_pp={layout.pp}, num_mp={layout.tp}, num_dp={layout.data_width}))")  # fmt: skip
         if layout.zero > 1:
             yield gap("layout.zero", layout.zero, "DeepSpeed's pipeline works with ZeRO 0 and 1 only")
+    if layout.zero == 3 and layout.tp > 1:
+        yield gap(
+            "layout.zero",
+            3,
+            "with autotp_size above 1 DeepSpeed before 0.19.4 stops at the start: it had not validated the two together",
+        )
     if layout.vp > 1:
         yield gap("layout.vp", layout.vp, "DeepSpeed's pipeline has one chunk a stage")
     if layout.schedule != "1f1b":

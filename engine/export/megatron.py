@@ -51,6 +51,12 @@ def _words(scenario: Scenario) -> Iterator[Words]:
             ("--recompute-method", "uniform"),
             ("--recompute-num-layers", "1"),
         )
+    # Megatron-LM's own defaults: a tenth of dropout, and a mask of sequence x sequence made by the data loader
+    yield from (
+        ("--attention-dropout", "0.0"),
+        ("--hidden-dropout", "0.0"),
+        ("--no-create-attention-mask-in-dataloader",),
+    )
     yield from (("--mock-data",), ("--tokenizer-type", "NullTokenizer"), ("--lr", "1e-4"))
 
 

@@ -49,6 +49,8 @@ def _expert_words(model: Model) -> Iterator[Words]:
     if groups := _groups(model):
         yield ("--moe-router-num-groups", str(groups))
         yield ("--moe-router-group-topk", str(model.routed_nodes))
+    # without a coefficient nothing balances the experts, and the board reckons with balanced ones
+    yield ("--moe-aux-loss-coeff", "1e-2")
     yield from (("--moe-grouped-gemm",), ("--moe-token-dispatcher-type", "alltoall"))
 
 
@@ -61,6 +63,9 @@ def _groups(model: Model) -> int | None:
 def shape_gaps(scenario: Scenario) -> Iterator[str]:
     """What the arguments do not say about the model."""
     model = scenario.model
+    if model.routed_nodes and scenario.layout.ep > 1:
+        yield ("--moe-token-dispatcher-type alltoall: it sends a copy to every expert; one copy a node, as this board reckons, needs "
+               "DeepEP (--moe-token-dispatcher-type flex).")  # fmt: skip
     if model.round_parameters is not None:
         yield gap(
             "model.round_parameters", f"{model.round_parameters:g}", "a real model has the parameters of its shape"

@@ -43,6 +43,9 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     if layout.ep > 1 and _sharding_ranks(layout) % layout.ep:
         yield gap("layout.ep", layout.ep, f"torchtitan spreads experts inside the {_sharding_ranks(layout)} ranks that shard and cut "
                   "products, which it does not divide")  # fmt: skip
+    if layout.ep > 1 and layout.ep % (unit := layout.cp * (layout.tp if layout.expert_tp == 1 else 1)):
+        yield gap("layout.ep", layout.ep, f"torchtitan wants it to be a multiple of cp x tp = {unit} where experts are kept whole, and stops "
+                  "otherwise")  # fmt: skip
     if not layout.sequence_parallel:
         yield gap(
             "layout.sequence_parallel", False, "torchtitan's tensor parallelism always cuts the norms' tokens too"

@@ -148,6 +148,15 @@ def test_the_server_never_imports_torch() -> None:
     assert done.stdout.strip() == "False", done.stderr[-500:]
 
 
+@live
+def test_only_who_has_started_a_run_may_stop_it(served: TestClient) -> None:
+    path = started(served, steps=20, hidden=256)
+    somebody_else = TestClient(served.app)
+    assert somebody_else.post(f"{path}/cancel").status_code == 403
+    served.post(f"{path}/cancel")
+    assert "cancelled" in finished(served, path)
+
+
 def test_hosting_for_the_public_starts_nothing(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHARDBOARD_DEMOS", "off")
     settings.cache_clear()
@@ -179,7 +188,8 @@ BAD = [
     ("", "is empty"), ("{", "line 1 is no JSON"), ("[1]", "line 1 is no event"), ('{"event": 5}', "no event"),
     ('{"event": "step", "rank": 0}', "line 1 is no step event"), ('{"event": "state", "rank": 0, "param_bytes": "x"}', "state event"),
     ('{"event": "comm", "rank": 0, "step": 0, "calls": [{"axis": 3}]}', ""), ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "cannot be drawn"),
-    ('{"event": "check"}', "cannot be drawn"), ('{"event": "<script>"}', ""),
+    ('{"event": "check"}', "cannot be drawn"), ('{"event": "run.started", "predicted": "x"}', "cannot be drawn"),
+    ('{"event": "step", "rank": 0, "step": 0, "t0": 0, "t1": 1, "loss": NaN}', ""), ('\ufeff{"event": "run.done"}', ""), ('{"event": "<script>"}', ""),
 ]  # fmt: skip
 
 

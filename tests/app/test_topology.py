@@ -73,11 +73,19 @@ def test_a_lost_node_stalls_groups_that_are_counted(client: TestClient) -> None:
 def test_the_browser_is_told_the_same_groups_as_the_engine() -> None:
     from app.topology_board import TopologyBoard
 
-    found = case("gpus=256&batch=128", you="100")
-    told = json.loads(TopologyBoard(found, False).data)
-    for axis in told["axes"]:
-        first = 100 - 100 // axis["stride"] % axis["degree"] * axis["stride"]
-        assert [first + at * axis["stride"] for at in range(axis["degree"])] == found.placed.group(axis["axis"], 100)
+    for query in ("gpus=256&batch=128", "gpus=256&cp=2&batch=128", "gpus=256&pp=1&zero=3&hsdp_shard=8&batch=128"):
+        found = case(query, you="100")
+        for axis in json.loads(TopologyBoard(found, False).data)["axes"]:
+            ranks = [100 - sum(100 // stride % degree * stride for stride, degree in axis["steps"])]
+            for stride, degree in axis["steps"]:
+                ranks = [one + at * stride for one in ranks for at in range(degree)]
+            ranks.sort()
+            if axis["block"]:
+                start = ranks.index(100) // axis["block"] * axis["block"]
+                ranks = ranks[start : start + axis["block"]]
+            row = next(row for row in found.rows if row.axis == axis["axis"])
+            assert ranks == found.placed.peers(row.reach.members, 100), (query, axis)
+            assert len(ranks) == row.reach.size
 
 
 def test_a_played_step_is_as_long_as_the_engine_says() -> None:

@@ -27,7 +27,7 @@ sizes = st.floats(1, 1e11)  # bytes
 
 def over(nodes: int, local: int, wire: Any = "leaf", lost: int = 0) -> Reach:
     """A group with so many ranks in each of its nodes, the last one short of some."""
-    return Reach(nodes * local - lost, (nodes * local - lost) // nodes, nodes, wire, "dp")
+    return Reach(nodes * local - lost, local - lost, nodes, wire, "dp", even=not lost)
 
 
 def narrowed(by: float) -> Any:
@@ -159,7 +159,7 @@ def test_alone_on_the_spine_nothing_takes_longer_than_is_sure_and_at_1_to_1_as_l
     for by in OVER:
         for row in wire_ledger(ask(**layout, cluster={"base": base, "oversubscription": by})):
             assert row.alone_s <= row.seconds * (1 + 1e-12)
-            if by == 1 or row.reach.wire != "spine":
+            if by == 1 or row.farthest.wire != "spine":
                 assert row.alone_s == pytest.approx(row.seconds)
 
 

@@ -79,9 +79,14 @@ class TopologyFloor extends HTMLElement {
   }
 
   // the peers of a GPU on one axis, and the wires to them where they leave the node
-  group(rank, { axis, stride, degree, far }) {
-    const first = rank - (Math.floor(rank / stride) % degree) * stride;
-    const ranks = Array.from({ length: degree }, (_, place) => first + place * stride);
+  group(rank, { axis, steps, block, far }) {
+    const first = steps.reduce((left, [stride, degree]) => left - (Math.floor(rank / stride) % degree) * stride, rank);
+    let ranks = steps.reduce((all, [stride, degree]) => all.flatMap((one) => Array.from({ length: degree }, (_, place) => one + place * stride)), [first]);
+    ranks.sort((a, b) => a - b);
+    if (block) { // the copies are cut into groups of so many
+      const start = Math.floor(ranks.indexOf(rank) / block) * block;
+      ranks = ranks.slice(start, start + block);
+    }
     const wires = far ? [this.path(this.wires(ranks), `pen pen-thin ink-${axis}`)] : [];
     return [...wires, this.path(this.cells(ranks), `bare fill-${axis}`)];
   }
