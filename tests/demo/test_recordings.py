@@ -62,14 +62,33 @@ def free_port() -> int:
         return any_port.getsockname()[1]
 
 
-def test_torchrun_writes_the_same_events(tmp_path: Path) -> None:
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
+    """Two agents on this machine stand for two nodes: the ranks of both meet in one file, written by rank 0."""
     pytest.importorskip("torch")
     out = tmp_path / "events.jsonl"
-    command = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-addr", "127.0.0.1", "--master-port",
-               str(free_port()), "-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]  # fmt: skip
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    per_node = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--nnodes", str(nodes), "--master-addr", "127.0.0.1",
+                "--master-port", str(free_port())]  # fmt: skip
+    worker = ["-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
+    agents = [
+        subprocess.Popen(
+            [*per_node, "--node-rank", str(node), *worker],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for node in range(nodes)
+    ]
+    try:
+        for agent in agents:
+            _, said = agent.communicate(timeout=120)
+            assert agent.returncode == 0, said[-3000:]
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
     events = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {event["rank"] for event in events if event["event"] == "step"} == {0, 1, "ref"}
+    assert {event["rank"] for event in events if event["event"] == "step"} == {*range(2 * nodes), "ref"}
     assert events[-1]["event"] == "run.done" and events[-1]["ok"]
