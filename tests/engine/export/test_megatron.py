@@ -160,7 +160,7 @@ def test_megatrons_configuration_takes_the_model_and_the_layout(name: str) -> No
 
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=100)
-@given(scenario=SCENARIOS.filter(lambda scenario: scenario.precision == "bf16"))
+@given(scenario=SCENARIOS.filter(lambda scenario: scenario.precision in ("bf16", "fp16")))
 def test_megatrons_configuration_takes_every_layout(scenario: Scenario) -> None:
     configured(scenario)
 
