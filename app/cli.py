@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 
 from app.json_text import sentence_of, text_of, value_of
@@ -164,18 +164,27 @@ def _schedule(options: argparse.Namespace) -> None:
     _show(options, schedule_answer(given), "schedule")
 
 
-def _formula(options: argparse.Namespace) -> None:
-    from engine.formulas import formula_answer
+def _values(pairs: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
+    """What is given as key=value, beside what is given already.
 
-    given: dict[str, object] = {}
-    for pair in options.values:
+    >>> _values(["layers=2"], {"ranks": "4"})
+    {'ranks': '4', 'layers': '2'}
+    """
+    values = dict(given)
+    for pair in pairs:
         name, equals, value = pair.partition("=")
         if not equals or not name:
             raise Refusal("argument", pair, "needs the form key=value", code="usage")
-        if name in given:
+        if name in values:
             raise Refusal(name, value, "is given twice", code="duplicate-key")
-        given[name] = value
-    _show(options, formula_answer(options.name, given), "formula")
+        values[name] = value
+    return values
+
+
+def _formula(options: argparse.Namespace) -> None:
+    from engine.formulas import formula_answer
+
+    _show(options, formula_answer(options.name, _values(options.values, {})), "formula")
 
 
 def _formulas(options: argparse.Namespace) -> None:
@@ -185,11 +194,12 @@ def _formulas(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from app.cli_demo import knobs_of, run_demo, run_trace
+    from app.cli_demo import run_demo, run_trace
 
     as_json = options.json or not (options.text or sys.stdout.isatty())
     run = run_trace if options.name == TRACE else run_demo
-    if not run(options.name, knobs_of(options.values, options.ranks), as_json):
+    given = {} if options.ranks is None else {"ranks": options.ranks}
+    if not run(options.name, _values(options.values, given), as_json):
         raise Refusal(options.name, None, "did not show what was predicted: see its checks", code="verdict")
 
 

@@ -3,10 +3,10 @@
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.demo.catalog import DEMOS, demo_named
+from app.demo.catalog import demo_named
 from app.demo.fake.request import dp_of, fake_request
 from app.demo.fake.run import run
 from app.demo.fake.text import trace_text
@@ -16,23 +16,6 @@ from engine.refusal import Refusal
 from engine.units import bytes_text
 
 Event = Mapping[str, Any]
-
-
-def knobs_of(pairs: Sequence[str], ranks: str | None) -> dict[str, object]:
-    """What was given as key=value.
-
-    >>> knobs_of(["layers=2"], ranks="4")
-    {'ranks': '4', 'layers': '2'}
-    """
-    given: dict[str, object] = {} if ranks is None else {"ranks": ranks}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals or not name:
-            raise Refusal("argument", pair, "needs the form key=value", code="usage")
-        if name in given:
-            raise Refusal(name, value, "is given twice", code="duplicate-key")
-        given[name] = value
-    return given
 
 
 def run_demo(name: str, given: Mapping[str, object], as_json: bool) -> bool:
@@ -116,8 +99,3 @@ SENTENCES: dict[str, Callable[[Event], str | None]] = {
     "run.cancelled": lambda event: f"cancelled: {event['reason']}",
     "run.done": lambda event: f"done in {event['wall_s']:.1f} s",
 }
-
-
-def demo_names() -> str:
-    """Every demo, for the help text."""
-    return ", ".join(DEMOS)

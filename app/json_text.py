@@ -5,6 +5,7 @@ import math
 from typing import Any
 
 import orjson
+from markupsafe import Markup
 
 from engine.refusal import Refusal
 from engine.units import bytes_text
@@ -51,6 +52,15 @@ def value_of(data: bytes, limit: int) -> Any:
 def text_of(value: Any) -> bytes:
     """A value as one line of JSON."""
     return orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def script_json(value: Any) -> Markup:
+    """JSON that may stand in a script element: nothing in it can close the element.
+
+    >>> script_json(["</script>"])
+    Markup('["\\\\u003c/script>"]')
+    """
+    return Markup(orjson.dumps(value).decode().replace("<", "\\u003c"))
 
 
 def too_large(limit: int) -> Refusal:

@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
 from markupsafe import Markup
 
-from app.charts import Chart, Turn, knob_curves, memory_over_step, turn
+from app.charts import Turn, knob_curves, memory_over_step, turn
+from app.json_text import script_json
 from app.scenario import FIELDS, Field, document_of
 from engine.estimate import Estimate
 from engine.formula import nearest
@@ -39,7 +39,7 @@ def memory_panel(found: Estimate) -> ChartPanel:
         for stage in found.stages
     )
     label = "Memory of each pipeline stage over one step"
-    return ChartPanel("memory", label, _script(memory_over_step(found)), ("", "always", "at the peak"), rows)
+    return ChartPanel("memory", label, script_json(memory_over_step(found)), ("", "always", "at the peak"), rows)
 
 
 def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> ChartPanel:
@@ -57,7 +57,9 @@ def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> Ch
     ]
     chart = knob_curves(field.label, turns, float(state[field.name]), capacity_bytes)
     head = (field.label, "MFU (causal)", "one step", "memory needed")
-    return ChartPanel("knob", f"{field.label}, turned through its range", _script(chart), head, tuple(map(_row, turns)))
+    return ChartPanel(
+        "knob", f"{field.label}, turned through its range", script_json(chart), head, tuple(map(_row, turns))
+    )
 
 
 def _positions(field: Field, state: Mapping[str, str]) -> Sequence[float]:
@@ -75,8 +77,3 @@ def _row(made: Turn) -> tuple[str, ...]:
     if made.mfu is None or made.step_s is None or made.peak_bytes is None:
         return f"{made.value:,g}", made.why_not, "", ""
     return f"{made.value:,g}", share_text(made.mfu), seconds_text(made.step_s), bytes_text(made.peak_bytes, True)
-
-
-def _script(chart: Chart) -> Markup:
-    """JSON that may stand in a script element: nothing in it can close the element."""
-    return Markup(orjson.dumps(chart).decode().replace("<", "\\u003c"))

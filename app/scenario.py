@@ -158,6 +158,11 @@ def strangers(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) 
     return unknown + twice
 
 
+def nics() -> dict[str, float]:
+    """Each cluster's own network, for a form to follow a change of the cluster.   [Gb/s]"""
+    return {name: cluster_named(name).nic_gbit_per_s for name in cluster_names()}
+
+
 def query_of(state: Mapping[str, str]) -> str:
     """The shortest query that gives this state back."""
     usual = {**state_of({"cluster": state["cluster"]}), "cluster": FIELDS["cluster"].default}

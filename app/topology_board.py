@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import orjson
 from markupsafe import Markup
 
 from app.board.linked import LinkedFigure
 from app.board.topology_picture import TopologyPicture
 from app.board.wire_bars import wire_bars
+from app.json_text import script_json
 from app.topology_case import TopologyCase
 from app.topology_play import played
 from engine.checks import Finding
@@ -109,12 +109,11 @@ class TopologyBoard:
             for row in sorted(case.rows, key=lambda row: -row.reach.switches)
         ]  # fmt: skip
         fabric = case.fabric
-        document = {
+        return script_json({
             "gpus": fabric.gpus, "node": fabric.gpus_per_node, "unit": fabric.gpus_per_unit, "leaves": fabric.leaves_per_unit,
             "you": case.you, "axes": axes, "order": [[axis, placed.stride(axis), placed.degree(axis)] for axis in placed.order],
             "floors": [marks.geometry() for marks in self.drawing.marks], "step": played(case.estimate),
-        }  # fmt: skip
-        return Markup(orjson.dumps(document).decode().replace("<", "\\u003c"))
+        })  # fmt: skip
 
 
 def steps_of(placed: Placement, members: Members) -> list[list[int]]:

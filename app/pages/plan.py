@@ -4,23 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from app.board.svg import Figure
+from app.json_text import script_json
 from app.plan_charts import KNOBS, knob_panel, memory_panel
 from app.plan_figures import memory_figure, pipeline_figure, time_figure
 from app.plan_says import pipeline_remark, remarks
 from app.plan_terms import shown_terms, term_at
-from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, query_of, state_of, strangers
+from app.scenario import FIELDS, GROUPS, PRESETS, document_of, field_of, nics, query_of, state_of, strangers
 from app.web import page, part
 from engine.checks import Finding
 from engine.document import together
 from engine.estimate import Estimate, estimate
 from engine.formula import Term
-from engine.hardware import cluster_named, cluster_names
 from engine.napkin import Comparison, comparisons
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
@@ -89,7 +88,7 @@ class Plan:
     @property
     def nics(self) -> dict[str, float]:
         """Each cluster's own network, for the form to follow a change of the cluster.   [Gb/s]"""
-        return {name: cluster_named(name).nic_gbit_per_s for name in cluster_names()}
+        return nics()
 
     @property
     def presets(self) -> Mapping[str, str]:
@@ -110,10 +109,9 @@ class Plan:
 
     @property
     def says_json(self) -> Markup:
-        """What is said beside each control, for a script element: no text in it can close the element."""
+        """What is said beside each control, for a script element."""
         said = {name: {"refusal": words.refusal, "remark": words.remark} for name, words in self.says.items()}
-        text = orjson.dumps({"state": self.state_words, "fields": said}).decode()
-        return Markup(text.replace("<", "\\u003c"))
+        return script_json({"state": self.state_words, "fields": said})
 
 
 @router.get("")

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
-import orjson
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from markupsafe import Markup
 
 from app.imported import state_of_document
-from app.scenario import FIELDS, field_of, query_of, state_of, strangers
+from app.json_text import script_json
+from app.scenario import FIELDS, field_of, nics, query_of, state_of, strangers
 from app.topology_board import TopologyBoard
 from app.topology_case import VIEW, TopologyCase, address, case_of
 from app.topology_layouts import LayoutRow, layout_rows
@@ -20,7 +20,6 @@ from app.web import page, part
 from engine.document import together
 from engine.export import TARGETS, Export, export, read
 from engine.formula import nearest
-from engine.hardware import cluster_named, cluster_names
 from engine.layout import AXES
 from engine.refusal import Refusal
 from engine.scenario import scenario_from
@@ -32,6 +31,7 @@ SHOWN = (
     ("ranks", ("rank_order", "tp", "cp", "ep", "pp")),
     ("plan", ("model", "batch", "micro_batch", "schedule", "vp", "zero", "hsdp_shard")),
 )
+LOOKS = {"you": "you are rank", "lost": "node that is gone", "colour": "colour by"}
 MOST_TOLD = 2
 MOST_SHOWN = 20_000  # characters of a refused text that are given back to mend
 PRESETS: dict[str, dict[str, str]] = {
@@ -66,13 +66,17 @@ class Topology:
         return {name: text for name, text in self.state.items() if name not in shown and text != usual[name]}
 
     @property
+    def looks(self) -> Mapping[str, str]:
+        return LOOKS
+
+    @property
     def colours(self) -> tuple[tuple[str, str], ...]:
         return (("", "none"), *((axis, axis.upper()) for axis in AXES))
 
     @property
     def nics(self) -> dict[str, float]:
         """Each cluster's own network, for the form to follow a change of the cluster.   [Gb/s]"""
-        return {name: cluster_named(name).nic_gbit_per_s for name in cluster_names()}
+        return nics()
 
     @property
     def presets(self) -> Mapping[str, str]:
@@ -103,18 +107,14 @@ class Topology:
         """What stands above a floor that does not show this state."""
         if self.board:
             return ""
-        labels = {name: field.label for name, field in FIELDS.items()} | {
-            "you": "you are rank",
-            "lost": "node that is gone",
-            "colour": "colour by",
-        }
+        labels = {name: field.label for name, field in FIELDS.items()} | LOOKS
         told = [f"{labels[name]}: {words}" if name in labels else words for name, words in self.says.items()]
         return f"This floor has no meaning yet. {'; '.join(told[:MOST_TOLD])}."
 
     @property
     def says_json(self) -> Markup:
         said = {name: {"refusal": words, "remark": ""} for name, words in self.says.items()}
-        return Markup(orjson.dumps({"state": self.state_words, "fields": said}).decode().replace("<", "\\u003c"))
+        return script_json({"state": self.state_words, "fields": said})
 
 
 @router.get("")

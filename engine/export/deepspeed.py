@@ -6,8 +6,8 @@ from typing import Any
 
 from engine.export.base import Export, File, gap
 from engine.export.launch import by_hand, command, launch_gaps, nodes_of, remark, script, slurm, torchrun
-from engine.export.named import shape_of, title_of
-from engine.export.run_length import steps_of
+from engine.export.named import title_of
+from engine.export.train_script import script_gaps
 from engine.layout import Layout
 from engine.scenario import Scenario
 
@@ -121,13 +121,5 @@ def _pipeline_gaps(layout: Layout) -> Iterator[str]:
 
 def _script_parts(scenario: Scenario) -> Iterator[str]:
     """What stands in the script that the lines start."""
-    model = scenario.model
-    shape = ", ".join(f"{field} {value}" for field, value in shape_of(model).items())
-    yield gap("model", title_of(model), f"the file holds no shape; your train.py must build it ({shape})")
-    yield gap("sequence_tokens", scenario.sequence_tokens, "your data must come in sequences of this length")
-    yield gap(
-        "training.tokens",
-        f"{scenario.training.tokens:g}",
-        f"your train.py must stop after {steps_of(scenario):,} steps",
-    )
+    yield from script_gaps(scenario)
     yield "train.py: the script, its data, tokenizer and optimizer are yours; launch.sh needs a hostfile where there are more nodes."

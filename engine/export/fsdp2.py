@@ -7,8 +7,8 @@ import yaml
 
 from engine.export.base import Export, File, gap
 from engine.export.launch import PORT, launch_gaps, nodes_of, remark, slurm
-from engine.export.named import shape_of, title_of
-from engine.export.run_length import steps_of
+from engine.export.named import title_of
+from engine.export.train_script import script_gaps
 from engine.layout import Layout
 from engine.scenario import Scenario
 
@@ -156,18 +156,11 @@ def _sharding_gaps(scenario: Scenario) -> Iterator[str]:
 
 def _script_parts(scenario: Scenario) -> Iterator[str]:
     """What stands in the script that the lines start."""
-    layout, model = scenario.layout, scenario.model
-    shape = ", ".join(f"{field} {value}" for field, value in shape_of(model).items())
+    layout = scenario.layout
     each = _width(scenario) * layout.micro_batch
     rounds = max(1, layout.global_batch // each)
     yield gap("layout.micro_batch", layout.micro_batch, "the file holds no batch; it is your data loader's batch size")
     yield gap("layout.micro_batches", layout.micro_batches, f"your script must say Accelerator(gradient_accumulation_steps={rounds})"
               + ("" if rounds * each == layout.global_batch else f", which makes a step of {rounds * each} sequences"))  # fmt: skip
-    yield gap("model", title_of(model), f"the file holds no shape; your train.py must build it ({shape})")
-    yield gap("sequence_tokens", scenario.sequence_tokens, "your data must come in sequences of this length")
-    yield gap(
-        "training.tokens",
-        f"{scenario.training.tokens:g}",
-        f"your train.py must stop after {steps_of(scenario):,} steps",
-    )
+    yield from script_gaps(scenario)
     yield "train.py: the script, its data, tokenizer and optimizer are yours."

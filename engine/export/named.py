@@ -22,3 +22,8 @@ def title_of(model: Model) -> str:
 def shape_of(model: Model) -> dict[str, Any]:
     """The model of a scenario document: what differs from a field's default."""
     return model.model_dump(exclude_defaults=True)
+
+
+def shape_words(model: Model) -> str:
+    """The same in one line."""
+    return ", ".join(f"{field} {value}" for field, value in shape_of(model).items())

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from engine.export.base import gap
 from engine.export.flavors import WITHOUT_STAGES, flavor_of
 from engine.export.launch import by_hand, launch_gaps
-from engine.export.named import shape_of, title_of
+from engine.export.named import shape_words, title_of
 from engine.export.run_length import length_gaps
 from engine.export.torchtitan_layout import (
     ORDER,
@@ -19,7 +19,6 @@ from engine.export.torchtitan_layout import (
     sharding,
 )
 from engine.layout import Layout
-from engine.model import Model
 from engine.scenario import Scenario
 from engine.stages import split_layers
 
@@ -90,17 +89,13 @@ def _model_gaps(scenario: Scenario) -> Iterator[str]:
     name, flavor, known = flavor_of(model)
     if not known:
         yield gap("model", title_of(model), f"torchtitan has no flavor of this shape; add one called {flavor} to torchtitan/models/"
-                  f"{name}: {_said(model)}")  # fmt: skip
+                  f"{name}: {shape_words(model)}")  # fmt: skip
     if model.round_parameters is not None:
         yield gap(
             "model.round_parameters", f"{model.round_parameters:g}", "a real model has the parameters of its shape"
         )
     if name in WITHOUT_STAGES and scenario.layout.pp > 1:
         yield gap("layout.pp", scenario.layout.pp, f"torchtitan cannot cut {name} into stages; it works with pp 1")
-
-
-def _said(model: Model) -> str:
-    return ", ".join(f"{field} {value}" for field, value in shape_of(model).items())
 
 
 def _sharding_gaps(layout: Layout) -> Iterator[str]:

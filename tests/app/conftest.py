@@ -1,10 +1,13 @@
-"""One application for the tests of its pages, and the scenarios that mean nothing, with what must be said about each."""
+"""One application for the tests of its pages, one command line, and the scenarios that mean nothing, with what must be said about each."""
 
+import io
 import json
+import sys
 
 import pytest
 from fastapi.testclient import TestClient
 
+from app import cli
 from app.main import create_app
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
@@ -56,3 +59,16 @@ def meaningless(request) -> tuple[bytes, tuple[str, ...]]:
 @pytest.fixture(scope="session")
 def client() -> TestClient:
     return TestClient(create_app(), raise_server_exceptions=False)
+
+
+@pytest.fixture
+def shardboard(capsysbinary, monkeypatch):
+    """Runs a command in this process and gives exit code, stdout and stderr."""
+
+    def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        code = cli.main(words)
+        out, err = capsysbinary.readouterr()
+        return code, out, err.decode()
+
+    return run

@@ -34,19 +34,6 @@ CARD_FIGURES = [
 
 
 @pytest.fixture
-def shardboard(capsysbinary, monkeypatch):
-    """Runs a command in this process and gives exit code, stdout and stderr."""
-
-    def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = cli.main(words)
-        out, err = capsysbinary.readouterr()
-        return code, out, err.decode()
-
-    return run
-
-
-@pytest.fixture
 def refused(shardboard):
     """Runs a command that must be refused, and gives its one line."""
 

@@ -1,28 +1,12 @@
 """`shardboard export` and `shardboard import`: one document on stdout, or one sentence on stderr and exit code 2."""
 
-import io
 import json
-import sys
 
 import pytest
 
-from app import cli
 from engine.export import TARGETS
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
-
-
-@pytest.fixture
-def shardboard(capsysbinary, monkeypatch):
-    """Runs a command in this process and gives exit code, stdout and stderr."""
-
-    def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        code = cli.main(words)
-        out, err = capsysbinary.readouterr()
-        return code, out, err.decode()
-
-    return run
 
 
 @pytest.mark.parametrize("target", TARGETS)
