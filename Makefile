@@ -43,7 +43,7 @@ $(VENV)/.served: $(VENV)/.made pyproject.toml
 	@echo "Installing what the server needs (about half a minute, once)"
 	@$(PIP) --editable .
 	@if [ -n "$(DEMOS)" ]; then echo "Installing torch for the demos (once; make serve DEMOS= leaves it out)"; $(PIP) --editable '.[$(DEMOS)]'; fi
-	@$(BIN)/python -m app.assets
+	@$(BIN)/python -m app.web.assets
 	@touch $@
 
 $(VENV)/.tested: $(VENV)/.served

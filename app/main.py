@@ -7,15 +7,25 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette_compress import CompressMiddleware, remove_compress_type
 
-from app import assets, web
-from app.limits import BodyLimit
-from app.pages import api, build, demos, home, lessons, plan, present, scenes, topology, traces, working
+from app.api import page as api
+from app.builder import page as builder
+from app.demos import page as demos
+from app.demos import traces_page as traces
+from app.home import page as home
+from app.lessons import page as lessons
+from app.plan import page as plan
+from app.present import page as present
+from app.scenes import page as scenes
 from app.settings import settings
+from app.topology import page as topology
+from app.web import assets, render
+from app.web.limits import BodyLimit
+from app.working import page as working
 
-PAGES = (
+ROOMS = (
     home,
     lessons,
-    build,
+    builder,
     scenes,
     present,
     plan,
@@ -24,7 +34,7 @@ PAGES = (
     demos,
     api,
     working,
-)  # each has a `router`; add a page here
+)  # each page has a `router`
 
 
 @asynccontextmanager
@@ -40,17 +50,17 @@ def create_app() -> FastAPI:
     """The whole program as one ASGI application."""
     app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=life)
     app.state.assets = assets.build(settings())
-    for module in (assets, *PAGES):
+    for module in (assets, *ROOMS):
         for route in module.router.routes:
             if isinstance(route, Route) and not route.include_in_schema and route.methods and "GET" in route.methods:
                 route.methods.add("HEAD")  # pages answer it as well: link checkers ask so
         app.include_router(module.router)
-    app.state.paths = frozenset(path for module in PAGES for path in paths_of(module.router))
+    app.state.paths = frozenset(path for module in ROOMS for path in paths_of(module.router))
     remove_compress_type("text/event-stream")  # one message at a time has nothing to gain
     app.add_middleware(CompressMiddleware)
     app.add_middleware(BodyLimit)
-    app.add_middleware(web.SecurityHeaders)
-    web.handle_errors(app)
+    app.add_middleware(render.SecurityHeaders)
+    render.handle_errors(app)
     return app
 
 

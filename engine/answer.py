@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import Any
 
 from engine.estimate import Estimate, estimate
-from engine.formula import Term
-from engine.refusal import Refusal
+from engine.language.formula import Term
+from engine.language.refusal import Refusal
+from engine.language.units import latex_number
 from engine.scenario import scenario_from
-from engine.terms import parts_of
-from engine.units import latex_number
+from engine.workings import parts_of
 
 WHOLE_UNITS = frozenset({"stage", "parameters", "bytes", "bytes sent per rank", "times a step", "micro-batches"})
 

@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from engine import calibration
-from engine.checks import Finding, findings_of
-from engine.communication import Traffic
-from engine.flops import (
+from engine.catalog import calibration
+from engine.compute.flops import (
     causal_flop,
     flop_utilization,
     full_attention_flop,
@@ -16,16 +14,18 @@ from engine.flops import (
     training_flop,
     work_per_token,
 )
-from engine.formula import Term
-from engine.goodput import goodput_share, gpu_mtbf_s, young_interval_s
-from engine.parameters import count, parameters_term
+from engine.findings import Finding, findings_of
+from engine.language.formula import Term
+from engine.layout.stages import stages_of
+from engine.memory.parameters import count, parameters_term
+from engine.memory.stage import StageMemory, stage_memory, stage_parameter_terms
+from engine.network.communication import Traffic
+from engine.pipeline.schedules import schedule_named
+from engine.pipeline.steady import Outline
+from engine.run.goodput import goodput_share, gpu_mtbf_s, young_interval_s
+from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, tokens_per_second, wall_days
 from engine.scenario import Scenario
-from engine.schedules import schedule_named
-from engine.stage_memory import StageMemory, stage_memory, stage_parameter_terms
-from engine.stages import stages_of
-from engine.steady import Outline
-from engine.step import Step, schedule_alone, step_of
-from engine.training import gpu_hours, gpu_hours_at_speed, run_usd, tokens_per_second, wall_days
+from engine.step.step import Step, schedule_alone, step_of
 
 
 @dataclass(frozen=True)

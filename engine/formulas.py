@@ -4,20 +4,40 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
-from engine.domain import domain_of
-from engine.formula import FORMULAS, Formula, nearest
-from engine.refusal import Refusal
+from engine.language.domain import domain_of
+from engine.language.formula import FORMULAS, Formula, nearest
+from engine.language.refusal import Refusal
 
 HOLDERS = (
-    "memory", "training", "flops", "pipeline", "in_flight", "collectives", "goodput", "finetune", "parameters",
-    "activations", "buffers", "napkin", "issued", "step_parts", "simulated",
-    "conventions", "half_blocks", "routing",
-    "groups", "failures", "precision",
-    "sharded", "ring_attention",
-    "slots",
-    "overlap", "link_load",
-    "demo_model", "demo_traffic",
-)  # fmt: skip
+    "memory.state",
+    "run.training",
+    "compute.flops",
+    "pipeline.bubble",
+    "pipeline.in_flight",
+    "network.collectives",
+    "run.goodput",
+    "run.finetune",
+    "memory.parameters",
+    "memory.activations",
+    "memory.buffers",
+    "lens.napkin",
+    "network.issued",
+    "step.parts",
+    "pipeline.simulated",
+    "lens.conventions",
+    "lens.half_blocks",
+    "lens.routing",
+    "network.groups",
+    "run.failures",
+    "lens.precision",
+    "lens.sharded",
+    "lens.ring_attention",
+    "lens.slots",
+    "step.overlap",
+    "network.link_load",
+    "lens.demo_model",
+    "lens.demo_traffic",
+)
 
 
 def all_formulas() -> dict[str, Formula]:

@@ -4,15 +4,15 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engine.calibration import Stack, stack_for
-from engine.compute import Machine
-from engine.document import Count, Document, Real, Says, Whole, read, together
-from engine.hardware import Cluster, cluster_from
-from engine.hf_config import model_of_config
-from engine.layout import Layout, Precision
-from engine.meaning import meaning_refusals
-from engine.model import Model, model_named
-from engine.refusal import Refusal
+from engine.catalog.calibration import Stack, stack_for
+from engine.catalog.hardware import Cluster, cluster_from
+from engine.catalog.hf_config import model_of_config
+from engine.catalog.model import Model, model_named
+from engine.compute.work import Machine
+from engine.language.document import Count, Document, Real, Says, Whole, read, together
+from engine.language.refusal import Refusal
+from engine.layout.layout import Layout, Precision
+from engine.layout.meaning import meaning_refusals
 
 StackName = Literal["megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]
 

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.board.scenes import SCENES
-from app.demo.fake.request import fake_request
-from app.demo.fake.run import run
-from app.demo.recordings import can_run
-from engine import compute, estimate
+from app.runner.fake.request import fake_request
+from app.runner.fake.run import run
+from app.runner.recordings import can_run
+from engine import estimate
 from engine.answer import answer
+from engine.compute import work as compute
 from engine.scenario import scenario_from
 from tests.browser.chromium import launch_options
 from tests.server import running

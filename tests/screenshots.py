@@ -6,8 +6,8 @@ from typing import Literal
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.board.scenes import SCENES
-from app.lessons import lessons
-from app.scenario import PRESETS, query_of, state_of
+from app.lessons.lesson import lessons
+from app.plan.form import PRESETS, query_of, state_of
 from tests.browser.chromium import launch_options
 from tests.server import running
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from engine.export import deepspeed, fsdp2, megatron, megatron_read, torchtitan, torchtitan_read
 from engine.export.base import Export, File, Imported, Target
 from engine.export.beside import take_gaps, with_gaps
-from engine.formula import nearest
-from engine.refusal import Refusal
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
 from engine.scenario import Scenario
 
 TARGETS: dict[str, Target] = {

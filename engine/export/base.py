@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.layout import Precision
+from engine.layout.layout import Precision
 from engine.scenario import Scenario
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.export.base import File, Imported
-from engine.layout import Layout
+from engine.layout.layout import Layout
 
 MARK = "# not said by these options: "
 _GAP = re.compile(r"\A((?:layout\.\w+|stack|training\.tokens) = [\w.+-]{1,40}): ")

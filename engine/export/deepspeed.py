@@ -8,7 +8,7 @@ from engine.export.base import Export, File, gap
 from engine.export.launch import by_hand, command, launch_gaps, nodes_of, remark, script, slurm, torchrun
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
-from engine.layout import Layout
+from engine.layout.layout import Layout
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "deepspeed", "DeepSpeed", "ds_config.json"

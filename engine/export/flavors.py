@@ -1,9 +1,9 @@
 """Which flavor of torchtitan has the shape of which model of the catalogue."""
 
+from engine.catalog.model import Model, catalogue, model_named
 from engine.export.named import name_of
-from engine.formula import nearest
-from engine.model import Model, catalogue, model_named
-from engine.refusal import Refusal
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
 
 # (model.name, model.flavor): model of the catalogue. Read from torchtitan/models/*/__init__.py; a test compares the shapes.
 FLAVORS = {

@@ -9,7 +9,7 @@ from engine.export.base import Export, File, gap
 from engine.export.launch import PORT, launch_gaps, nodes_of, remark, slurm
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
-from engine.layout import Layout
+from engine.layout.layout import Layout
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "fsdp2", "FSDP2 (accelerate)", "accelerate.yaml"

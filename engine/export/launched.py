@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from engine.export.options import Options, options_of, whole_of
 from engine.export.words import one_command
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 
 STARTERS = re.compile(r"(torchrun|python[0-9.]*)\Z")
 TITAN = "torchtitan.train"

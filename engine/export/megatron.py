@@ -7,9 +7,9 @@ from engine.export.launch import Words, by_hand, launch_gaps, nodes_of, remark, 
 from engine.export.megatron_shape import shape_gaps, shape_words
 from engine.export.named import title_of
 from engine.export.run_length import length_gaps, steps_of
-from engine.layout import Layout
+from engine.layout.layout import Layout
+from engine.layout.stages import split_layers
 from engine.scenario import Scenario
-from engine.stages import split_layers
 
 NAME, TITLE = "megatron", "Megatron-LM"
 SCRIPT = "pretrain_gpt.py"

@@ -4,17 +4,17 @@ import re
 from math import gcd
 from typing import Any
 
-from engine.document import beside
+from engine.catalog.hardware import LIMITS, cluster_named
+from engine.catalog.model import model_named
 from engine.export.base import Imported, assumed_cluster
 from engine.export.launched import Launched, launched
 from engine.export.megatron import NAME
 from engine.export.megatron_shape_read import model_of
 from engine.export.options import Options
 from engine.export.run_length import training_of
-from engine.hardware import LIMITS, cluster_named
-from engine.layout import Precision
-from engine.model import model_named
-from engine.refusal import Refusal
+from engine.language.document import beside
+from engine.language.refusal import Refusal
+from engine.layout.layout import Precision
 
 USUAL_TOKENS = 8192
 STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")  # ZeRO 0 to 3

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from engine.document import divisors
+from engine.catalog.model import Model
 from engine.export.base import gap
-from engine.model import Model
+from engine.language.document import divisors
 from engine.scenario import Scenario
 
 # option, field of the model

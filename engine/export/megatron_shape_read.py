@@ -3,11 +3,11 @@
 import re
 from typing import Any
 
+from engine.catalog.model import Model, catalogue, model_named
 from engine.export.megatron_shape import EXPERTS, LATENT, SIZES
 from engine.export.named import name_of, shape_of, title_of
 from engine.export.options import Options
-from engine.model import Model, catalogue, model_named
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import model_from
 
 USUAL_MODEL = "llama-3-70b"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from engine.model import Model, catalogue, model_named
+from engine.catalog.model import Model, catalogue, model_named
 
 
 def name_of(model: Model) -> str | None:

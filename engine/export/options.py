@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.formula import nearest
-from engine.refusal import Refusal
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
 
 OPTION = re.compile(r"--[A-Za-z][\w.-]*\Z")
 DIGITS = re.compile(r"[0-9]{1,15}\Z")
@@ -59,7 +59,7 @@ def whole_of(name: str, value: str, least: int = 1) -> int:
     80
     >>> whole_of("--num-layers", "eight")
     Traceback (most recent call last):
-    engine.refusal.Refusal: --num-layers = eight: needs a whole number, at least 1 and of at most 15 digits
+    engine.language.refusal.Refusal: --num-layers = eight: needs a whole number, at least 1 and of at most 15 digits
     """
     if not DIGITS.match(value) or int(value) < least:
         near = str(least) if re.match(r"-?[0-9]{1,15}\Z", value) else None

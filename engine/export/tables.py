@@ -5,8 +5,8 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.formula import nearest
-from engine.refusal import Refusal
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
 
 LARGEST = 10**15
 # a dozen dotted names; thousands would take the parser seconds. Possessive (*+), so that it is read once

@@ -18,9 +18,9 @@ from engine.export.torchtitan_layout import (
     schedule_here,
     sharding,
 )
-from engine.layout import Layout
+from engine.layout.layout import Layout
+from engine.layout.stages import split_layers
 from engine.scenario import Scenario
-from engine.stages import split_layers
 
 CONVERTERS = {"fp8": "quantize.linear.float8", "mxfp8": "quantize.linear.mx"}
 STAND_INS = (

@@ -3,9 +3,9 @@
 import math
 from typing import Any
 
-from engine.layout import Layout
+from engine.layout.layout import Layout
+from engine.layout.stages import split_layers
 from engine.scenario import Scenario
-from engine.stages import split_layers
 
 SCHEDULES = {
     "1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble", "dualpipev": "DualPipeV",

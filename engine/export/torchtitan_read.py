@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from engine.catalog.hardware import cluster_named
+from engine.catalog.model import model_named
 from engine.export.base import Imported, assumed_cluster
 from engine.export.flavors import model_of_flavor
 from engine.export.run_length import training_of
@@ -9,11 +11,9 @@ from engine.export.tables import Tables, tables_of
 from engine.export.torchtitan import NAME
 from engine.export.torchtitan_gaps import CONVERTERS
 from engine.export.torchtitan_layout import ORDER, SCHEDULES
-from engine.formula import nearest
-from engine.hardware import cluster_named
-from engine.layout import Precision
-from engine.model import model_named
-from engine.refusal import Refusal
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+from engine.layout.layout import Precision
 
 AXES = (("tp", "tensor"), ("cp", "context"), ("ep", "expert"), ("pp", "pipeline"))
 LIKE_INTERLEAVED = ("interleavedzerobubble", "loopedbfs")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 
 MEANT = {
     "$": "a variable or a command in its place is not looked up; write the value itself",

@@ -7,7 +7,7 @@ import sys
 import pytest
 from fastapi.testclient import TestClient
 
-from app import cli
+from app.cli import main as cli
 from app.main import create_app
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}

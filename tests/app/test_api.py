@@ -11,12 +11,12 @@ import anyio
 import pytest
 
 import engine
-from app import cli
-from app.contract import FormulaDocument, FormulaEntry, ScheduleDocument
-from app.limits import BODY_BYTES
-from engine.formula import FORMULAS
+from app.api.answer_schema import FormulaDocument, FormulaEntry, ScheduleDocument
+from app.cli import main as cli
+from app.web.limits import BODY_BYTES
 from engine.formulas import HOLDERS
-from engine.schedules import SCHEDULES
+from engine.language.formula import FORMULAS
+from engine.pipeline.schedules import SCHEDULES
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
 

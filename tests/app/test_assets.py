@@ -9,9 +9,9 @@ import pytest
 from fastapi.testclient import TestClient
 from fontTools.ttLib import TTFont
 
-from app import assets
 from app.main import create_app
 from app.settings import settings
+from app.web import assets
 
 FONTS = [carried for carried in assets.CARRIED if carried.keep]
 

@@ -8,14 +8,14 @@ from fastapi.testclient import TestClient
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.pages.build import PATH
-from app.pipeline_builder import Built, read
-from app.pipeline_game import CUTS, EVERY, Game, Move, chunks_of
-from app.pipeline_verdict import verdict_on
-from engine.refusal import Refusal
-from engine.schedules import Op
-from engine.schedules.dependencies import Stuck
-from engine.simulator import even_durations, simulate
+from app.builder.builder import Built, read
+from app.builder.game import CUTS, EVERY, Game, Move, chunks_of
+from app.builder.page import PATH
+from app.builder.verdict import verdict_on
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import Op
+from engine.pipeline.schedules.dependencies import Stuck
+from engine.pipeline.simulator import even_durations, simulate
 
 HTMX = {"HX-Request": "true"}
 GAMES = st.builds(Game, st.integers(2, 4), st.integers(1, 5), st.sampled_from(list(CUTS)))

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from app import cli, console
+from app.board import console
+from app.cli import main as cli
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
 CARD_FIGURES = [

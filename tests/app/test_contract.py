@@ -6,8 +6,8 @@ from io import BytesIO, TextIOWrapper
 
 import pytest
 
-from app import cli
-from app.contract import EstimateDocument
+from app.api.answer_schema import EstimateDocument
+from app.cli import main as cli
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
 SCENARIOS = {

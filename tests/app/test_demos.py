@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.demo.catalog import DEMOS
-from app.demo.recordings import can_run
-from app.demo_board import RunBoard, until
-from app.demo_rows import value_text
-from app.demo_store import events_of, lines_of, load_run, save_run
+from app.demos.board import RunBoard, until
+from app.demos.rows import value_text
+from app.demos.store import events_of, lines_of, load_run, save_run
 from app.main import create_app
+from app.runner.catalog import DEMOS
+from app.runner.recordings import can_run
 from app.settings import ROOT, settings
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 
 PATIENCE_S = 90
 live = pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")
@@ -174,8 +174,8 @@ def test_hosting_for_the_public_starts_nothing(client: TestClient, monkeypatch: 
 
 
 def test_kept_runs_come_back_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.demo_store.folder", lambda: tmp_path)
-    monkeypatch.setattr("app.demo_store.KEPT", 3)
+    monkeypatch.setattr("app.demos.store.folder", lambda: tmp_path)
+    monkeypatch.setattr("app.demos.store.KEPT", 3)
     for number in range(5):
         save_run(f"run-00000{number}", [{"event": "run.done", "number": number}])
         time.sleep(0.01)
@@ -243,7 +243,7 @@ def test_values_of_a_verdict_are_told_exactly() -> None:
 def test_a_recorded_trace_of_a_thousand_ranks_is_shown_with_its_command(client: TestClient) -> None:
     page = html.unescape(client.get("/demos/fake/recorded/llama-3-70b-1024").text)
     assert "1,024 ranks" in page and "all as predicted" in page and "recorded 20" in page
-    assert "python -m app.demo.fake" in page and "for 512 ranks" in page
+    assert "python -m app.runner.fake" in page and "for 512 ranks" in page
     assert client.get("/demos/fake/recorded/nope").status_code == 404
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.scenario import FIELDS, GROUPS, PRESETS, Field, document_of, field_of, query_of, state_of, strangers
+from app.plan.form import FIELDS, GROUPS, PRESETS, Field, document_of, field_of, query_of, state_of, strangers
 from engine.estimate import estimate
-from engine.layout import Layout
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
+from engine.layout.layout import Layout
 from engine.scenario import scenario_from
 
 SLIDERS = [field for field in FIELDS.values() if field.kind == "slider"]

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.board.scenes import SCENES, Question
-from app.grading import amount, graded
-from engine.collectives import ring_all_reduce_sent_bytes
-from engine.memory import state_bytes
+from app.scenes.grading import amount, graded
+from engine.memory.state import state_bytes
+from engine.network.collectives import ring_all_reduce_sent_bytes
 
 STATE = Question(
     ask="How much training state?", because="Sixteen bytes each.", answer=state_bytes.explain(N=70e9, zero=0, D=64)

@@ -5,11 +5,11 @@ import re
 import pytest
 from fastapi.testclient import TestClient
 
+from app.home import page as home
 from app.main import create_app
-from app.pages import home
-from app.web import HEADERS
-from engine.memory import state_bytes
-from engine.refusal import Refusal
+from app.web.render import HEADERS
+from engine.language.refusal import Refusal
+from engine.memory.state import state_bytes
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.board.scenes import SCENES
-from app.exercises import exercises
-from app.glossary import references, words
-from app.lessons import BLOCKS, lessons
-from engine.domain import Domain, domain_of
+from app.lessons.exercises import exercises
+from app.lessons.glossary import references, words
+from app.lessons.lesson import BLOCKS, lessons
 from engine.formulas import all_formulas
+from engine.language.domain import Domain, domain_of
 
 HTMX = {"HX-Request": "true"}
 LESSONS = lessons()

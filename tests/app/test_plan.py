@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.main import create_app
-from app.pages.plan import router
-from app.plan_charts import KNOBS
-from app.plan_terms import shown_terms
-from app.scenario import FIELDS, PRESETS, document_of, query_of, state_of
+from app.plan.charts import KNOBS
+from app.plan.form import FIELDS, PRESETS, document_of, query_of, state_of
+from app.plan.page import router
+from app.plan.terms import shown_terms
 from engine.estimate import estimate
 from engine.scenario import scenario_from
 

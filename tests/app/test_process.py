@@ -95,7 +95,7 @@ def test_a_formula_is_answered_in_a_process_of_its_own(name, values, figure, tol
 
 
 def test_a_formula_loads_neither_server_nor_estimate():
-    watched = "import sys; from app.cli import main; main(['formula', 'state_bytes', 'N=7e9', 'zero=3', 'D=8']); "
+    watched = "import sys; from app.cli.main import main; main(['formula', 'state_bytes', 'N=7e9', 'zero=3', 'D=8']); "
     loaded = subprocess.run([sys.executable, "-c", watched + "print([n for n in ('fastapi', 'engine.estimate') if n in sys.modules])"],
                             capture_output=True, timeout=60)  # fmt: skip
     assert loaded.stdout.splitlines()[-1] == b"[]"

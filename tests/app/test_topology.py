@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 import pytest
 from starlette.testclient import TestClient
 
-from app.pages.topology import PRESETS, SHOWN
-from app.scenario import FIELDS, state_of
-from app.topology_case import VIEW, case_of
-from app.topology_layouts import LAYOUTS, layout_rows
-from app.topology_play import played
+from app.plan.form import FIELDS, state_of
+from app.topology.case import VIEW, case_of
+from app.topology.layouts import LAYOUTS, layout_rows
+from app.topology.page import PRESETS, SHOWN
+from app.topology.play import played
 from engine.export import TARGETS
-from engine.layout import AXES
-from engine.units import bytes_text
+from engine.language.units import bytes_text
+from engine.layout.layout import AXES
 
 SWAPPED = "rank_order=tp-cp-ep-pp-dp"
 HTMX = {"HX-Request": "true"}
@@ -71,7 +71,7 @@ def test_a_lost_node_stalls_groups_that_are_counted(client: TestClient) -> None:
 
 
 def test_the_browser_is_told_the_same_groups_as_the_engine() -> None:
-    from app.topology_board import TopologyBoard
+    from app.topology.board import TopologyBoard
 
     for query in ("gpus=256&batch=128", "gpus=256&cp=2&batch=128", "gpus=256&pp=1&zero=3&hsdp_shard=8&batch=128"):
         found = case(query, you="100")

@@ -8,8 +8,8 @@ from typing import Any
 import orjson
 import pytest
 
-from app.charts import knob_curves, memory_over_step, thinned, turn
-from engine.units import GIB
+from app.board.charts import knob_curves, memory_over_step, thinned, turn
+from engine.language.units import GIB
 from tests.board.figures import CASES, case
 
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"

@@ -2,9 +2,9 @@
 
 import re
 
-from app.board.held_bars import RankState, held_bars
-from app.board.loss_lines import loss_lines
-from app.board.rank_lanes import Lane, axis_of, rank_lanes
+from app.board.figures.held_bars import RankState, held_bars
+from app.board.figures.loss_lines import loss_lines
+from app.board.figures.rank_lanes import Lane, axis_of, rank_lanes
 
 LANES = (
     Lane(

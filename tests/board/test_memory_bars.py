@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from app.board.figures.memory_bars import PARTS, memory_bars
 from app.board.legend import SIZES
-from app.board.memory_bars import PARTS, memory_bars
-from engine.units import bytes_text
+from engine.language.units import bytes_text
 from tests.board.figures import CASES, assert_as_before, assert_legible, case, fills_of, words_of
 
 STYLES = Path(__file__).parents[2] / "static" / "css" / "figures.css"

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from app.board import pen
-from app.board.doodles import DOODLES, doodle
+from app.board.figures.doodles import DOODLES, doodle
 from app.board.svg import PATTERNS, SOLID, Figure, swatch
 
 STROKES = {

@@ -5,12 +5,12 @@ import time
 
 import pytest
 
-from app.board.pipeline_timeline import pipeline_timeline
+from app.board.figures.pipeline_timeline import pipeline_timeline
 from engine.estimate import estimate
+from engine.language.units import share_text
+from engine.pipeline.simulator import run
+from engine.pipeline.timeline import Interval, Timeline
 from engine.scenario import scenario_from
-from engine.simulator import run
-from engine.timeline import Interval, Timeline
-from engine.units import share_text
 from tests.board.figures import CASES, assert_as_before, assert_legible, case, words_of
 
 

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
-from app.board.floor import Floor
-from app.board.marks import LEVELS, MIXED, Marks
-from app.board.topology_floor import floor_of
-from app.board.topology_picture import NARROW, WIDE, TopologyPicture
-from app.board.wire_bars import wire_bars
+from app.board.figures.floor import Floor
+from app.board.figures.marks import LEVELS, MIXED, Marks
+from app.board.figures.topology_floor import floor_of
+from app.board.figures.topology_picture import NARROW, WIDE, TopologyPicture
+from app.board.figures.wire_bars import wire_bars
+from engine.catalog.hardware import cluster_named
 from engine.estimate import Estimate, estimate
-from engine.hardware import cluster_named
+from engine.ledger import wire_ledger
 from engine.scenario import scenario_from
-from engine.wire_ledger import wire_ledger
 
 BIG = {"model": "llama-3-405b", "layout": {"pp": 16, "cp": 2, "micro_batches": 8}}
 RUNS: dict[str, dict[str, Any]] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.board.waterfall import Loss, losses, merged, waterfall
+from app.board.figures.waterfall import Loss, losses, merged, waterfall
 from engine.estimate import estimate
 from engine.scenario import scenario_from
 from tests.board.figures import CASES, assert_as_before, assert_legible, case, words_of

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.board.scenes import SCENES
-from app.lessons import lessons
+from app.lessons.lesson import lessons
 from tests.browser.test_pages import LOOKS, settle, violations
 
 pytestmark = pytest.mark.browser

@@ -4,9 +4,9 @@ from math import isclose
 
 import pytest
 
-from app.exercises import RIGHT, Exercise, exercises
-from app.lessons import posed, uses
-from engine.refusal import Refusal
+from app.lessons.exercises import RIGHT, Exercise, exercises
+from app.lessons.lesson import posed, uses
+from engine.language.refusal import Refusal
 from tests.content.test_lessons import typed_digits
 
 EXERCISES = exercises()

@@ -3,8 +3,8 @@
 from collections import Counter
 
 from app.board.scenes import SCENES
-from app.glossary import named, references, words
-from app.lessons import lessons, uses
+from app.lessons.glossary import named, references, words
+from app.lessons.lesson import lessons, uses
 
 
 def test_every_word_is_one_sentence_and_points_to_something() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from app.board.scenes import SCENES
-from app.glossary import word_named
-from app.lesson_calls import Calls
-from app.lessons import BLOCKS, FOLDER, Lesson, by_hand, lessons, rendered
-from app.prose import MARK, ProseError, marked, prose
+from app.lessons.calls import Calls
+from app.lessons.glossary import word_named
+from app.lessons.lesson import BLOCKS, FOLDER, Lesson, by_hand, lessons, rendered
+from app.lessons.prose import MARK, ProseError, marked, prose
 
 LESSONS = lessons()
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[lesson.slug for lesson in LESSONS])

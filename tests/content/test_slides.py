@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from app.lesson_slides import MOST_WORDS, slides
-from app.lessons import Lesson, lessons
+from app.lessons.lesson import Lesson, lessons
+from app.lessons.slides import MOST_WORDS, slides
 
 EACH = pytest.mark.parametrize("lesson", lessons(), ids=lambda lesson: lesson.slug)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.demo.catalog import demo_named
-from app.demo.launch import Run, Runner
+from app.runner.catalog import demo_named
+from app.runner.launch import Run, Runner
 
 Event = dict[str, Any]
 SMALL = {"hidden": 64, "layers": 2, "steps": 3, "sequence": 32}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from app.demo.catalog import checked, demo_named
-from app.demo.context_strips import causal_pairs, heaviest_over_mean, strip_places
-from engine.refusal import Refusal
-from engine.ring_attention import dealt_loads, dealt_strips
+from app.runner.catalog import checked, demo_named
+from app.runner.context_strips import causal_pairs, heaviest_over_mean, strip_places
+from engine.language.refusal import Refusal
+from engine.lens.ring_attention import dealt_loads, dealt_strips
 from tests.demo.conftest import Stage, of, wrong
 
 CASES: list[dict[str, object]] = [

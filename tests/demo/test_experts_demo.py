@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.demo.catalog import checked, demo_named
-from app.demo.expert_routing import ranked_routing
-from engine.refusal import Refusal
+from app.runner.catalog import checked, demo_named
+from app.runner.expert_routing import ranked_routing
+from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, of, wrong
 
 CASES: list[dict[str, object]] = [

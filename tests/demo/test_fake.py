@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from app.demo.fake.__main__ import main
-from app.demo.fake.events import accepted, command_of, failed, finished
-from app.demo.fake.kept import fused_layer, layer_bytes, layer_parts
-from app.demo.fake.peak import PEAK_SHARE
-from app.demo.fake.predict import predict
-from app.demo.fake.record import recorded, recorded_names
-from app.demo.fake.request import dp_of, fake_request, llamas
-from app.demo.fake.roles import role_named, roles_of
-from app.demo.fake.run import run
-from app.demo.fake.shapes import units_of
-from app.demo.fake.text import trace_text
-from engine.layout import Layout
-from engine.model import model_named
-from engine.parameters import count
-from engine.refusal import Refusal
-from engine.stages import Chunk
+from app.runner.fake.__main__ import main
+from app.runner.fake.events import accepted, command_of, failed, finished
+from app.runner.fake.kept import fused_layer, layer_bytes, layer_parts
+from app.runner.fake.peak import PEAK_SHARE
+from app.runner.fake.predict import predict
+from app.runner.fake.record import recorded, recorded_names
+from app.runner.fake.request import dp_of, fake_request, llamas
+from app.runner.fake.roles import role_named, roles_of
+from app.runner.fake.run import run
+from app.runner.fake.shapes import units_of
+from app.runner.fake.text import trace_text
+from engine.catalog.model import model_named
+from engine.language.refusal import Refusal
+from engine.layout.layout import Layout
+from engine.layout.stages import Chunk
+from engine.memory.parameters import count
 
 ROOT = Path(__file__).parent.parent.parent
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason="torch is not installed: pip install '.[demos]'")
@@ -108,7 +108,7 @@ def test_eager_pytorch_keeps_two_and_a_half_times_what_fused_software_does() -> 
 
 
 def test_nothing_but_the_traced_process_imports_torch() -> None:
-    code = "import app.demo.fake.__main__, app.demo.fake.record, sys; sys.exit('torch' in sys.modules)"
+    code = "import app.runner.fake.__main__, app.runner.fake.record, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
@@ -126,7 +126,7 @@ def test_a_role_that_fails_fails_the_run() -> None:
 
 
 def test_without_torch_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.demo.fake.events.find_spec", lambda name: None)
+    monkeypatch.setattr("app.runner.fake.events.find_spec", lambda name: None)
     with pytest.raises(Refusal, match="pip install"):
         next(run(fake_request({})))
 
@@ -149,7 +149,7 @@ def test_a_kept_trace_agrees_and_says_how_it_was_made(name: str) -> None:
 
 @pytest.mark.parametrize("name", recorded_names())
 def test_a_kept_trace_holds_nothing_of_the_machine(name: str) -> None:
-    text = (ROOT / "app" / "demo" / "fake" / "recorded" / f"{name}.jsonl").read_text(encoding="utf-8")
+    text = (ROOT / "app" / "runner" / "fake" / "recorded" / f"{name}.jsonl").read_text(encoding="utf-8")
     assert len(text) < 60_000 and "/home/" not in text and "/work/" not in text
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.demo.catalog import DEMOS, checked
+from app.runner.catalog import DEMOS, checked
 from tests.demo.conftest import Stage, children, of, wrong
 
 CASES: list[tuple[str, dict[str, object], str]] = [

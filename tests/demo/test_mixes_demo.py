@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.demo.catalog import checked, demo_named
-from app.demo.demos.mixes import mesh_of
-from engine.refusal import Refusal
+from app.runner.catalog import checked, demo_named
+from app.runner.demos.mixes import mesh_of
+from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, of, wrong
 
 TINY = {"layers": 2, "sequence": 16, "batch": 4, "micro_batches": 2}

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.demo.catalog import checked, demo_named
-from app.demo.demos.pp import bubble_rows, expected_timeline
-from app.demo.pipe_timeline import measured_timeline
-from app.demo.stage_parts import dealt_layers, numbers, part_tensors
-from app.demo.torch_schedules import TORCH_SCHEDULES
-from engine.demo_model import TinyGpt
-from engine.refusal import Refusal
+from app.runner.catalog import checked, demo_named
+from app.runner.demos.pp import bubble_rows, expected_timeline
+from app.runner.pipe_timeline import measured_timeline
+from app.runner.stage_parts import dealt_layers, numbers, part_tensors
+from app.runner.torch_schedules import TORCH_SCHEDULES
+from engine.language.refusal import Refusal
+from engine.lens.demo_model import TinyGpt
 from tests.demo.conftest import Stage, of, wrong
 
 TINY = {"pp": 2, "layers": 4, "sequence": 16, "batch": 4, "micro_batches": 4}

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from app import cli
-from app.demo import launch, recordings
-from app.demo.catalog import DEMOS, demo_named
-from app.demo.event_log import LAST
+from app.cli import main as cli
+from app.runner import launch, recordings
+from app.runner.catalog import DEMOS, demo_named
+from app.runner.event_log import LAST
 
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
 
@@ -70,7 +70,7 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     per_node = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--nnodes", str(nodes), "--master-addr", "127.0.0.1",
                 "--master-port", str(free_port())]  # fmt: skip
-    worker = ["-m", "app.demo.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
+    worker = ["-m", "app.runner.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
     agents = [
         subprocess.Popen(
             [*per_node, "--node-rank", str(node), *worker],

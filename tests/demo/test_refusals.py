@@ -5,10 +5,10 @@ import importlib
 
 import pytest
 
-from app.demo import rules
-from app.demo.catalog import DEMOS, checked, demo_named
-from app.demo.knobs import Choice, Whole
-from engine.refusal import Refusal
+from app.runner import rules
+from app.runner.catalog import DEMOS, checked, demo_named
+from app.runner.knobs import Choice, Whole
+from engine.language.refusal import Refusal
 
 BAD: list[tuple[str, dict[str, object], str, str]] = [
     ("tp", {"heads": 8, "ranks": 3}, "heads", "cryptic shape error"),
@@ -91,5 +91,5 @@ def test_knobs_are_bounded_numbers_and_few_choices() -> None:
 
 @pytest.mark.parametrize("name", ["catalog", "knobs", "rules", "predict", "plain_words", "root_cause"])
 def test_the_examples_in_the_docstrings_hold(name: str) -> None:
-    result = doctest.testmod(importlib.import_module(f"app.demo.{name}"))
+    result = doctest.testmod(importlib.import_module(f"app.runner.{name}"))
     assert result.attempted and not result.failed

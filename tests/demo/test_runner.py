@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from app.demo.launch import Run
-from app.demo.link import sweep
-from engine.refusal import Refusal
+from app.runner.launch import Run
+from app.runner.link import sweep
+from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, alive, children, of, soon
 
 LONG = {"ranks": 2, "steps": 20, "layers": 4}
@@ -123,8 +123,8 @@ def test_a_killed_zygote_ends_the_run_and_the_next_starts_another(stage: Stage) 
 
 SERVER = """
     import asyncio, sys
-    from app.demo.catalog import demo_named
-    from app.demo.launch import Runner
+    from app.runner.catalog import demo_named
+    from app.runner.launch import Runner
 
     async def main():
         runner = Runner()
@@ -180,8 +180,8 @@ def listening(pid: int) -> list[str]:
 
 
 def test_a_closed_runner_refuses(stage: Stage) -> None:
-    from app.demo.catalog import demo_named
-    from app.demo.launch import Runner
+    from app.runner.catalog import demo_named
+    from app.runner.launch import Runner
 
     async def closed() -> None:
         runner = Runner()
@@ -193,7 +193,7 @@ def test_a_closed_runner_refuses(stage: Stage) -> None:
 
 
 def test_the_server_never_imports_torch() -> None:
-    code = "import sys, app.main, app.cli_demo, app.demo.launch; sys.exit('torch' in sys.modules)"
+    code = "import sys, app.main, app.cli.demo, app.runner.launch; sys.exit('torch' in sys.modules)"
     began = time.monotonic()
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0, began
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from app.demo.catalog import DEMOS
-from engine.demo_model import TinyGpt
+from app.runner.catalog import DEMOS
+from engine.lens.demo_model import TinyGpt
 from tests.demo.conftest import Stage, of, wrong
 
 CASES: list[tuple[str, dict[str, object]]] = [
@@ -67,7 +67,7 @@ def test_a_training_learns(stage: Stage) -> None:
 @pytest.mark.parametrize(("hidden", "layers", "sequence"), [(64, 1, 8), (128, 4, 64), (256, 8, 256)])
 def test_the_engine_knows_every_tensor_of_the_model(hidden: int, layers: int, sequence: int) -> None:
     pytest.importorskip("torch")
-    from app.demo.rank.gpt import seeded_gpt
+    from app.runner.rank.gpt import seeded_gpt
 
     shape = TinyGpt(hidden, layers, sequence)
     real: Any = seeded_gpt(shape, 8, seed=1)

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from app.demo.event_log import EventLog
-from app.demo.plain_words import without_paths
-from app.demo.predict import Calls, Prediction
-from app.demo.root_cause import root_cause
-from app.demo.verdict import verdict
+from app.runner.event_log import EventLog
+from app.runner.plain_words import without_paths
+from app.runner.predict import Calls, Prediction
+from app.runner.root_cause import root_cause
+from app.runner.verdict import verdict
 
 
 def step(rank: int | str, loss: float) -> dict[str, Any]:

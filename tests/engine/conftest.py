@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate, estimate
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
 OUTER = ("sequence_tokens", "precision", "stack", "layout", "training")

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.activations import activation_layer_bytes, layer_input_bytes, layer_kept_term
-from engine.layout import Layout
-from engine.model import Model, model_named
-from engine.units import MIB
+from engine.catalog.model import Model, model_named
+from engine.language.units import MIB
+from engine.layout.layout import Layout
+from engine.memory.activations import activation_layer_bytes, layer_input_bytes, layer_kept_term
 
 LLAMA = model_named("llama-3-70b")
 MEGABYTES_268 = 268

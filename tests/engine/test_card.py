@@ -6,11 +6,11 @@ import pkgutil
 import pytest
 
 import engine
-from engine.formula import FORMULAS
-from engine.hardware import cluster_named
-from engine.model import model_named
-from engine.parameters import count
-from engine.units import GB, TB
+from engine.catalog.hardware import cluster_named
+from engine.catalog.model import model_named
+from engine.language.formula import FORMULAS
+from engine.language.units import GB, TB
+from engine.memory.parameters import count
 
 for module in pkgutil.walk_packages(engine.__path__, "engine."):
     importlib.import_module(module.name)

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from engine.checks import RANK, RULES, Finding
 from engine.estimate import Estimate, estimate
-from engine.refusal import Refusal
+from engine.findings import RANK, RULES, Finding
+from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
 MOE = {"model": "mixtral-8x7b", "gpus": 64}

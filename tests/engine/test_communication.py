@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate
-from engine.issued import Collective
+from engine.network.issued import Collective
 
 MIXTRAL = {"model": "mixtral-8x7b", "gpus": 64, "pp": 1, "micro_batches": 2}
 SMALL = {"model": "llama-3-8b", "gpus": 64, "tp": 1, "pp": 1, "micro_batches": 4}

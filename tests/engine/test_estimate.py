@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from engine.catalog.model import model_named
+from engine.compute.flops import causal_flop, flop_utilization, full_attention_flop, six_n_flop, work_per_token
 from engine.estimate import Estimate, estimate
-from engine.flops import causal_flop, flop_utilization, full_attention_flop, six_n_flop, work_per_token
-from engine.model import model_named
-from engine.parameters import count
+from engine.language.units import GB, GIB
+from engine.memory.parameters import count
 from engine.scenario import scenario_from
-from engine.units import GB, GIB
 
 
 def near(value: float, rel: float = 0.03) -> Any:

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.fabric import Fabric, whole_nodes
-from engine.hardware import cluster_named, cluster_names
-from engine.refusal import Refusal
+from engine.catalog.hardware import cluster_named, cluster_names
+from engine.language.refusal import Refusal
+from engine.network.fabric import Fabric, whole_nodes
 
 H100 = cluster_named("hgx-h100")
 ROCE = cluster_named("hgx-h100-roce")

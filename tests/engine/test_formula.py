@@ -14,9 +14,9 @@ import sympy
 from sympy.parsing.latex import parse_latex
 
 import engine
-from engine.domain import domain_of
-from engine.formula import FORMULAS, Formula, formula
-from engine.refusal import Refusal
+from engine.language.domain import domain_of
+from engine.language.formula import FORMULAS, Formula, formula
+from engine.language.refusal import Refusal
 
 for module in pkgutil.walk_packages(engine.__path__, "engine."):
     importlib.import_module(module.name)

@@ -4,9 +4,9 @@ import math
 
 import pytest
 
-from engine.hardware import LIMITS, cluster_from, cluster_named, cluster_names, gpu_named, gpu_names
-from engine.refusal import Refusal
-from engine.units import GIB
+from engine.catalog.hardware import LIMITS, cluster_from, cluster_named, cluster_names, gpu_named, gpu_names
+from engine.language.refusal import Refusal
+from engine.language.units import GIB
 
 CONTRACT = ("hgx-h100", "hgx-a100-80gb", "hgx-a100-40gb", "hgx-h200", "hgx-b200", "gb200-nvl72", "mi300x")
 

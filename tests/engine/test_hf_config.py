@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from engine.hf_config import KNOWN, model_of_config
-from engine.model import model_named
-from engine.parameters import count
-from engine.refusal import Refusal
+from engine.catalog.hf_config import KNOWN, model_of_config
+from engine.catalog.model import model_named
+from engine.language.refusal import Refusal
+from engine.memory.parameters import count
 
 LLAMA = {
     "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,

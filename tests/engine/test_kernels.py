@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.hardware import gpu_named, gpu_names
-from engine.kernels import (
+from engine.catalog.hardware import gpu_named, gpu_names
+from engine.catalog.kernel_rates import (
     LAUNCH_S,
     ROUND_TRIPS,
     TABLES,
@@ -19,8 +19,8 @@ from engine.kernels import (
     nvlink_collective_s,
     pointwise_s,
 )
-from engine.refusal import Refusal
-from engine.units import GB, MIB
+from engine.language.refusal import Refusal
+from engine.language.units import GB, MIB
 
 MEASURED = ("h100", "a100-80gb", "h200", "b200", "gb200")  # GPUs that a table was measured on
 OPS = tuple(ROUND_TRIPS)

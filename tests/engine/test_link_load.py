@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.catalog.hardware import cluster_named
 from engine.estimate import Estimate
-from engine.fabric import Fabric
-from engine.hardware import cluster_named
-from engine.issued import Collective
-from engine.layout import AXES, Layout
-from engine.link_load import LinkLoad, busy_share, load_of, uplink_share
-from engine.topology import Members, Placement
-from engine.wire_ledger import AxisRow, wire_ledger
+from engine.layout.layout import AXES, Layout
+from engine.ledger import AxisRow, wire_ledger
+from engine.network.fabric import Fabric
+from engine.network.issued import Collective
+from engine.network.link_load import LinkLoad, busy_share, load_of, uplink_share
+from engine.network.placement import Members, Placement
 
 AXIS_OF = {"data": "dp", "shard": "dp", "replica": "dp", "expert-data": "dp"}
 RINGS = ("all_gather", "reduce_scatter", "all_reduce")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
 CASES: list[tuple[dict[str, Any], str]] = [

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.memory import (
+from engine.language.units import GB, GIB
+from engine.memory.state import (
     activation_bytes,
     held_bytes,
     held_with_experts_bytes,
@@ -16,7 +17,6 @@ from engine.memory import (
     stage_total_bytes,
     state_bytes,
 )
-from engine.units import GB, GIB
 
 WIDTHS = st.integers(1, 100_000)
 AMOUNTS = st.floats(1, 1e13)

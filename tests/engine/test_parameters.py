@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.formula import number_of
-from engine.model import Model, catalogue, model_named
-from engine.parameters import count, dense_parameters, parameters_term
+from engine.catalog.model import Model, catalogue, model_named
+from engine.language.formula import number_of
+from engine.memory.parameters import count, dense_parameters, parameters_term
 
 PUBLISHED = [(name, entry) for name, entry in catalogue().items() if "published_parameters" in entry]
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import in_flight as held
-from engine import pipeline
-from engine.schedules import SCHEDULES, SHOWN_ONLY
-from engine.simulator import run, run_schedule
+from engine.pipeline import bubble as pipeline
+from engine.pipeline import in_flight as held
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY
+from engine.pipeline.simulator import run, run_schedule
 
 TIMES = st.floats(0.1, 5)
 STAGES = st.integers(1, 7)

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.checks import RANK
+from engine.catalog.hardware import cluster_names
+from engine.catalog.model import catalogue
 from engine.estimate import Estimate, estimate
-from engine.formula import Term
-from engine.hardware import cluster_names
-from engine.model import catalogue
-from engine.refusal import Refusal
+from engine.findings import RANK
+from engine.language.formula import Term
+from engine.language.refusal import Refusal
 from engine.scenario import Scenario, scenario_from
 
 POWERS = st.sampled_from([1, 2, 4, 8])

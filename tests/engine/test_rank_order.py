@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.grid import Grid
-from engine.hardware import cluster_named
-from engine.layout import AXES, Layout
-from engine.meaning import meaning_refusals
-from engine.model import model_named
-from engine.refusal import Refusal
+from engine.catalog.hardware import cluster_named
+from engine.catalog.model import model_named
+from engine.language.refusal import Refusal
+from engine.layout.grid import Grid
+from engine.layout.layout import AXES, Layout
+from engine.layout.meaning import meaning_refusals
+from engine.network.placement import Placement
 from engine.scenario import scenario_from
-from engine.topology import Placement
 
 RANKS = 64
 ORDERS = ["-".join(order) for order in permutations(AXES)]

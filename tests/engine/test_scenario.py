@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import model_from, scenario_from
 
 NAN, INF = float("nan"), float("inf")

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.refusal import Refusal
-from engine.schedules import SCHEDULES, SHOWN_ONLY, Place, Schedule, schedule_named
-from engine.simulator import run_schedule
-from engine.timeline import Timeline
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Place, Schedule, schedule_named
+from engine.pipeline.simulator import run_schedule
+from engine.pipeline.timeline import Timeline
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
 every_schedule = pytest.mark.parametrize("schedule", EVERY.values(), ids=EVERY)

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.refusal import Refusal
-from engine.schedules import SCHEDULES, SHOWN_ONLY, Op, Schedule
-from engine.schedules.dependencies import Stuck, dependency
-from engine.simulator import Durations, even_durations, run, run_schedule, simulate
-from engine.steady import simulate_long
-from engine.timeline import Interval, Timeline
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Op, Schedule
+from engine.pipeline.schedules.dependencies import Stuck, dependency
+from engine.pipeline.simulator import Durations, even_durations, run, run_schedule, simulate
+from engine.pipeline.steady import simulate_long
+from engine.pipeline.timeline import Interval, Timeline
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
 every_schedule = pytest.mark.parametrize("schedule", EVERY.values(), ids=EVERY)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate
-from engine.step import band_s, idle_s, optimizer_s, step_s
+from engine.step.step import band_s, idle_s, optimizer_s, step_s
 
 
 def test_a_step_is_the_sum_of_its_parts(card: Estimate) -> None:

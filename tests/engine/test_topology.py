@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.hardware import cluster_from, cluster_named
-from engine.layout import Layout
-from engine.topology import Placement
+from engine.catalog.hardware import cluster_from, cluster_named
+from engine.layout.layout import Layout
+from engine.network.placement import Placement
 
 H100 = cluster_named("hgx-h100")
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine import calibration
-from engine.collectives import flat_ring_s, hierarchical_s
-from engine.communication import Traffic
-from engine.compute import Work, layer_work
-from engine.hardware import cluster_named
-from engine.issued import Collective, LayerTraffic
+from engine.catalog import calibration
+from engine.catalog.hardware import cluster_named
+from engine.compute.work import Work, layer_work
+from engine.ledger import wire_ledger
+from engine.network.collectives import flat_ring_s, hierarchical_s
+from engine.network.communication import Traffic
+from engine.network.issued import Collective, LayerTraffic
+from engine.network.links import SENT, collective_s, send_time_s, way_of
+from engine.network.placement import Reach
 from engine.scenario import scenario_from
-from engine.topology import Reach
-from engine.wire_ledger import wire_ledger
-from engine.wires import SENT, collective_s, send_time_s, way_of
 
 H100 = cluster_named("hgx-h100")
 RINGS = ("all_gather", "reduce_scatter", "all_reduce")

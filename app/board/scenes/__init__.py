@@ -1,16 +1,16 @@
 """The scenes, one file each. To add one: copy the smallest sibling and list it here; pages, stage and tests read this."""
 
 from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, Switch
-from app.board.scenes.cp import CP
-from app.board.scenes.ddp import DDP
-from app.board.scenes.ep import EP
-from app.board.scenes.failures import FAILURES
-from app.board.scenes.layout import LAYOUT
-from app.board.scenes.pp import PP
-from app.board.scenes.tp import TP
-from app.board.scenes.zero import ZERO
-from engine.formula import nearest
-from engine.refusal import Refusal
+from app.board.scenes.cp.scene import CP
+from app.board.scenes.ddp.scene import DDP
+from app.board.scenes.ep.scene import EP
+from app.board.scenes.failures.scene import FAILURES
+from app.board.scenes.layout.scene import LAYOUT
+from app.board.scenes.pp.scene import PP
+from app.board.scenes.tp.scene import TP
+from app.board.scenes.zero.scene import ZERO
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
 
 SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, PP, CP, EP, LAYOUT, FAILURES)}
 

@@ -12,10 +12,10 @@ from typing import Literal
 
 from app.board.linked import LinkedFigure
 from app.board.pen import number
-from engine.document import together
-from engine.domain import Domain
-from engine.formula import Term, nearest
-from engine.refusal import Refusal
+from engine.language.document import together
+from engine.language.domain import Domain
+from engine.language.formula import Term, nearest
+from engine.language.refusal import Refusal
 
 WIDTH, HEIGHT = 720, 400  # of every frame: 16 units of text are then 21 pixels on a projector of 1024x768
 BESIDE = ("frame", "answer")  # in the query of a scene, but no knobs

@@ -3,10 +3,10 @@
 import pytest
 
 from app.board.scenes.base import Frame
-from app.board.scenes.cp import CP
-from app.board.scenes.cp_case import Case
-from engine.refusal import Refusal
-from engine.ring_attention import (
+from app.board.scenes.cp.case import Case
+from app.board.scenes.cp.scene import CP
+from engine.language.refusal import Refusal
+from engine.lens.ring_attention import (
     DEALINGS,
     causal_strip_share,
     causal_worst_over_mean,

@@ -3,10 +3,10 @@
 import pytest
 
 from app.board.scenes.base import Frame
-from app.board.scenes.ep import EP
-from app.board.scenes.ep_case import GPUS, Case
-from engine.refusal import Refusal
-from engine.routing import routed
+from app.board.scenes.ep.case import GPUS, Case
+from app.board.scenes.ep.scene import EP
+from engine.language.refusal import Refusal
+from engine.lens.routing import routed
 from tests.board.figures import fills_of
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 

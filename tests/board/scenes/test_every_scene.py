@@ -11,7 +11,7 @@ import pytest
 import app.board.scenes as folder
 from app.board.scenes import SCENES, Knob, Scene
 from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame, Switch
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from tests.board.figures import words_of
 
 FOLDER = Path(folder.__file__).parent

@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.board.scenes.failures import FAILURES
-from app.board.scenes.failures_case import Case
-from engine.failures import LLAMA_3, drawn_run
-from engine.goodput import goodput_share, gpu_hours_per_failure, gpu_mtbf_s
-from engine.refusal import Refusal
-from engine.units import DAY_S
+from app.board.scenes.failures.case import Case
+from app.board.scenes.failures.scene import FAILURES
+from engine.language.refusal import Refusal
+from engine.language.units import DAY_S
+from engine.run.failures import LLAMA_3, drawn_run
+from engine.run.goodput import goodput_share, gpu_hours_per_failure, gpu_mtbf_s
 from tests.board.scenes.drawings import assert_inside, each_of
 
 EXTREMES = (

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from app.board.scenes.layout import LAYOUT
-from app.board.scenes.layout_case import Case, longest, traffic_s, waiting
-from app.board.topology_floor import floor_of
-from engine.collectives import ring_half_s, send_s
+from app.board.figures.topology_floor import floor_of
+from app.board.scenes.layout.case import Case, longest, traffic_s, waiting
+from app.board.scenes.layout.scene import LAYOUT
+from engine.catalog.hardware import cluster_named
 from engine.estimate import estimate
-from engine.hardware import cluster_named
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
+from engine.network.collectives import ring_half_s, send_s
 from engine.scenario import scenario_from
 from tests.board.scenes.drawings import assert_inside, each_of
 

@@ -3,10 +3,10 @@
 import pytest
 
 from app.board.scenes.base import Frame
-from app.board.scenes.pp import PP
-from app.board.scenes.pp_case import Case
-from engine.formula import Term
-from engine.waits import waits
+from app.board.scenes.pp.case import Case
+from app.board.scenes.pp.scene import PP
+from engine.language.formula import Term
+from engine.pipeline.waits import waits
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [

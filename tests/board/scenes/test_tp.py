@@ -3,11 +3,11 @@
 import pytest
 
 from app.board.scenes.base import Frame
-from app.board.scenes.tp import TP
-from app.board.scenes.tp_case import ELEMENT, SUMS, Case, silu_of
-from engine.half_blocks import narrowed
-from engine.model import model_named
-from engine.refusal import Refusal
+from app.board.scenes.tp.case import ELEMENT, SUMS, Case, silu_of
+from app.board.scenes.tp.scene import TP
+from engine.catalog.model import model_named
+from engine.language.refusal import Refusal
+from engine.lens.half_blocks import narrowed
 from tests.board.figures import fills_of
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 

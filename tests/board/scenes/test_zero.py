@@ -5,14 +5,14 @@ from itertools import pairwise
 import pytest
 
 from app.board.scenes.base import Frame
-from app.board.scenes.zero import ZERO
-from app.board.scenes.zero_case import SHAPE, Case
-from engine.collectives import zero3_over_ddp_volume
-from engine.formula import Term
-from engine.overlap import forward_s
-from engine.parameters import count
-from engine.refusal import Refusal
-from engine.sharded import break_even_tokens, gathered_bytes, sharded_forward_s, sharded_pass
+from app.board.scenes.zero.case import SHAPE, Case
+from app.board.scenes.zero.scene import ZERO
+from engine.language.formula import Term
+from engine.language.refusal import Refusal
+from engine.lens.sharded import break_even_tokens, gathered_bytes, sharded_forward_s, sharded_pass
+from engine.memory.parameters import count
+from engine.network.collectives import zero3_over_ddp_volume
+from engine.step.overlap import forward_s
 from tests.board.figures import fills_of
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 

@@ -11,13 +11,13 @@ import torch
 from torch import distributed as dist
 from torch.distributed.device_mesh import init_device_mesh
 
-from app.demo.fake import pipeline, trace
-from app.demo.fake.held import Held
-from app.demo.fake.llama import LlamaStage
-from app.demo.fake.request import Asked, FakeRequest
-from app.demo.fake.roles import Role
-from app.demo.fake.shard import cut
-from app.demo.fake.watch import Watch
+from app.runner.fake import pipeline, trace
+from app.runner.fake.held import Held
+from app.runner.fake.llama import LlamaStage
+from app.runner.fake.request import Asked, FakeRequest
+from app.runner.fake.roles import Role
+from app.runner.fake.shard import cut
+from app.runner.fake.watch import Watch
 from engine.scenario import scenario_from
 
 TINY = {"layers": 4, "hidden": 64, "heads": 8, "kv_heads": 4, "ffn": 96, "vocab": 128, "gated": True}

@@ -14,16 +14,16 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed.pipelining import Schedule1F1B
 from torch.distributed.tensor.parallel import loss_parallel
 
-from app.demo.fake import pipeline, trace
-from app.demo.fake.held import Held
-from app.demo.fake.llama import LlamaStage
-from app.demo.fake.predict import predict
-from app.demo.fake.request import fake_request
-from app.demo.fake.roles import role_named
-from app.demo.fake.shard import cut
-from app.demo.fake.verdict import rows
-from app.demo.fake.watch import Watch
-from engine.refusal import Refusal
+from app.runner.fake import pipeline, trace
+from app.runner.fake.held import Held
+from app.runner.fake.llama import LlamaStage
+from app.runner.fake.predict import predict
+from app.runner.fake.request import fake_request
+from app.runner.fake.roles import role_named
+from app.runner.fake.shard import cut
+from app.runner.fake.verdict import rows
+from app.runner.fake.watch import Watch
+from engine.language.refusal import Refusal
 
 SMALL = {"model": "llama-3-8b", "tp": 2, "pp": 2, "dp": 2, "layers_per_stage": 1, "sequence_tokens": 256}
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -4,10 +4,10 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.scenario import PRESETS, document_of, state_of
-from engine.hardware import cluster_names
-from engine.model import catalogue
-from engine.refusal import Refusal
+from app.plan.form import PRESETS, document_of, state_of
+from engine.catalog.hardware import cluster_names
+from engine.catalog.model import catalogue
+from engine.language.refusal import Refusal
 from engine.scenario import Scenario, scenario_from
 
 DEGREES = st.sampled_from([1, 2, 4, 8])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engine.export import export, read
 from engine.export.beside import MARK
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.export import LONGEST, TARGETS, read
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
 MODEL = ("--num-layers 80 --hidden-size 8192 --num-attention-heads 64 --group-query-attention --num-query-groups 8 --ffn-hidden-size 28672 "

@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 
 from engine.export import export
+from engine.layout.stages import split_layers
 from engine.scenario import Scenario, scenario_from
-from engine.stages import split_layers
 from tests.engine.export.cases import SCENARIOS, usual
 
 TABLE = Path(__file__).parent / "megatron_arguments.tsv"

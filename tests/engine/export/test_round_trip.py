@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from engine.export import TARGETS, Export, export, read
 from engine.export.run_length import step_tokens
-from engine.refusal import Refusal
+from engine.language.refusal import Refusal
 from engine.scenario import Scenario, scenario_from
 from tests.engine.export.cases import SCENARIOS, usual
 

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given, settings
 from pydantic import TypeAdapter, ValidationError
 
+from engine.catalog.model import model_named
 from engine.export import export
 from engine.export.flavors import FLAVORS, WITHOUT_STAGES
 from engine.export.torchtitan_layout import SCHEDULES, schedule_here
-from engine.model import model_named
+from engine.layout.stages import split_layers
+from engine.pipeline.schedules import schedule_named
 from engine.scenario import Scenario, scenario_from
-from engine.schedules import schedule_named
-from engine.stages import split_layers
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()

@@ -1,0 +1,1 @@
+"""Figures: one engine result in, one drawing out."""

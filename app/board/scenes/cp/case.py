@@ -1,0 +1,132 @@
+"""The numbers behind the context-parallel scene: work, bytes and time of one setting of its knobs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.board.scenes.base import Values
+from app.board.scenes.cp.drawing import Running
+from engine.catalog.hardware import cluster_named
+from engine.catalog.model import model_named
+from engine.language.formula import Term
+from engine.language.units import count_text
+from engine.lens.ring_attention import (
+    DEALINGS,
+    Partial,
+    RingStep,
+    attention_block_s,
+    attention_over_six_n,
+    causal_strip_share,
+    causal_worst_over_mean,
+    dealt_strips,
+    merged,
+    merged_sum,
+    partial_softmax,
+    ring_hop_bytes,
+    ring_pass,
+    uneven_waiting_share,
+)
+from engine.memory.parameters import count
+from engine.network.collectives import send_s
+
+SHAPE = model_named("llama-3-70b")
+CLUSTER = cluster_named("hgx-h100")
+REACHED = 0.6  # of peak: long attention blocks
+FORWARD, BACKWARD = 4, 8  # FLOP of a pair and channel
+# One query's scores and values in each strip, as an example: the largest score comes late, so that sums are rescaled.
+SCORES = ((3.1, 0.6), (2.0, 0.4), (0.9, 2.4), (1.5, 0.2), (2.9, 1.1), (0.3, 1.7), (2.1, 0.8), (1.2, 0.5))
+VALUED = ((4.0, 1.0), (2.0, 5.0), (3.0, 6.0), (1.0, 7.0), (8.0, 2.0), (5.0, 3.0), (6.0, 4.0), (2.0, 9.0))
+
+
+@dataclass(frozen=True)
+class Case:
+    """The numbers of one setting of the knobs."""
+
+    values: Values
+
+    @property
+    def ranks(self) -> int:
+        return int(self.values["ranks"])
+
+    @property
+    def last(self) -> int:
+        return self.ranks - 1
+
+    @property
+    def dealing(self) -> str:
+        return DEALINGS[int(self.values["deal"])]
+
+    @cached_property
+    def strips(self) -> tuple[tuple[int, int], ...]:
+        return dealt_strips(self.dealing, self.ranks)
+
+    @cached_property
+    def worst(self) -> Term:
+        return causal_worst_over_mean.explain("slowest GPU, strips in order", C=self.ranks)
+
+    @cached_property
+    def waiting(self) -> Term:
+        return uneven_waiting_share.explain("waiting, strips in order", w=self.worst)
+
+    def hop(self, tensors: int, label: str, tp: float | None = None) -> Term:
+        return ring_hop_bytes.explain(label, n=tensors, b=2, s=self.values["sequence"], C=self.ranks, k=SHAPE.kv_heads,
+                                      d=SHAPE.head_dim, t=tp or self.values["tp"])  # fmt: skip
+
+    def hop_s(self, tensors: int, label: str) -> Term:
+        sent = self.hop(tensors, f"{label}: bytes")
+        return send_s.explain(f"{label}: time", S=sent, B=CLUSTER.nic_bytes_per_s, a=0.0)
+
+    def block_s(self, flop: int, label: str) -> Term:
+        return attention_block_s.explain(label, f=flop, h=SHAPE.heads * SHAPE.head_dim, s=self.values["sequence"], C=self.ranks,
+                                         t=self.values["tp"], P=CLUSTER.gpu.peak("bf16"), u=REACHED)  # fmt: skip
+
+    @cached_property
+    def forward_hop(self) -> Term:
+        return self.hop_s(2, "one hop of keys and values")
+
+    @cached_property
+    def forward_block(self) -> Term:
+        return self.block_s(FORWARD, "one full block, one layer")
+
+    def added(self, sequence: float) -> Term:
+        return attention_over_six_n.explain(f"attention adds at {count_text(sequence)} tokens", L=SHAPE.layers,
+                                            h=SHAPE.heads * SHAPE.head_dim, s=sequence, N=count(SHAPE).total)  # fmt: skip
+
+    @cached_property
+    def last_rank(self) -> tuple[RingStep, ...]:
+        """Steps of the last rank, strips in order: half of its own block, then full ones."""
+        full = self.forward_block.value
+        return ring_pass((full / 2, *[full] * self.last), self.forward_hop.value)
+
+    @property
+    def hidden(self) -> bool:
+        """Whether a hop ends before the shortest step does."""
+        return self.forward_hop.value <= self.forward_block.value / 2
+
+    @property
+    def owners(self) -> list[int]:
+        """The rank of each half-strip."""
+        owner = {strip: rank for rank, mine in enumerate(self.strips) for strip in mine}
+        return [owner[strip] for strip in range(2 * self.ranks)]
+
+    @property
+    def running(self) -> list[Running]:
+        """A query of the last rank after each block, in the order in which blocks reach it."""
+        rows: list[Running] = []
+        for source in range(self.last, -1, -1):
+            block = partial_softmax(SCORES[source], VALUED[source])
+            result = merged(rows[-1].result, block) if rows else block
+            scale = float(merged_sum(1.0, rows[-1].result.maximum, 0.0, result.maximum)) if rows else None
+            rows.append(Running(source, result, scale))
+        return rows
+
+    @property
+    def at_once(self) -> Partial:
+        """The same query over all keys together."""
+        return partial_softmax(sum(SCORES[: self.ranks], ()), sum(VALUED[: self.ranks], ()))
+
+
+def work_of(strips: Sequence[Sequence[int]]) -> list[list[tuple[int, float]]]:
+    """Each rank's strips with their share of all the work."""
+    count_of_all = sum(len(mine) for mine in strips)
+    return [[(strip, causal_strip_share(strip, count_of_all)) for strip in mine] for mine in strips]

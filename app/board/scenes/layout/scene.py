@@ -1,0 +1,295 @@
+"""Three axes on the wires of a real floor: who stands where, which wires that takes, and what it costs."""
+
+from app.board.figures.topology_floor import Lit, draw_floor, draw_node, draw_wires
+from app.board.scenes.base import WIDTH, Frame, Knob, Scene, SceneFigure, Switch, Values
+from app.board.scenes.layout import drawing as draw
+from app.board.scenes.layout.case import (
+    GPUS,
+    MOST_STAGES,
+    NICS,
+    Case,
+    longest,
+    misconceptions,
+    numbers,
+    question,
+    ratio_text,
+    stage_of,
+    traffic_s,
+    unit_names,
+    waiting,
+)
+from engine.estimate import Estimate
+from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
+from engine.layout.layout import Axis
+from engine.network.groups import node_bytes_per_s, wire_ratio
+from engine.network.placement import Placement
+
+KNOBS = (
+    Switch("order", "rank order", (("tp-dp-pp", "TP, DP, PP"), ("tp-pp-dp", "TP, PP, DP")), "tp-dp-pp"),
+    Knob("tp", "tensor parallel", 8, 1, 64, scale="doubling"),
+    Knob("pp", "pipeline stages", 4, 1, MOST_STAGES, scale="doubling"),
+    Switch("nic", "NIC of a GPU", tuple((f"{rate}", f"{rate} Gb/s") for rate in NICS), f"{NICS[0]}"),
+    Knob("oversubscription", "narrow spine", 2, 1, 7, unit="times"),
+    Knob("you", "you are rank", 74, 0, GPUS - 1),
+)
+
+
+def frames(values: Values) -> tuple[Frame, ...]:
+    """The frames, in order."""
+    case = Case(values)
+    made = (empty, node_fills, next_axis, peers, one_step, swap, narrow_spine, stretch, ledger, lost)
+    return tuple(drawn(case, number) for number, drawn in enumerate(made))
+
+
+def empty(case: Case, number: int) -> Frame:
+    cluster, floor = case.cluster, case.floor
+    node = node_bytes_per_s.explain(n=cluster.gpus_per_node, B=cluster.nic_bytes_per_s)
+    caption = (
+        f"An empty floor: {floor.units} units of {cluster.nodes_per_unit} nodes. Each rail of a unit has its own leaf."
+    )
+    about = (f"{count_text(GPUS)} GPUs in {floor.nodes} nodes of {cluster.gpus_per_node}. Above each unit {cluster.gpus_per_node} leaf "
+             f"switches, one a rail; above all the spine. NICs of a node carry {node.text}.")  # fmt: skip
+    figure = SceneFigure("layout", number, caption, about)
+    draw_floor(figure, floor, rest="")
+    draw.floor_names(figure, floor, unit_names(floor))
+    draw.spine_name(figure, floor, 1)
+    nvlink = cluster.gpu.nvlink_bytes_per_s
+    draw.facts(figure, (
+        (count_text(GPUS), f"GPUs, {cluster.gpus_per_node} in a node"), (f"{bytes_text(nvlink)}/s", "NVLink of a GPU"),
+        (f"{bytes_text(cluster.nic_bytes_per_s)}/s", "NIC of a GPU"), (node.text, "all NICs of a node"),
+    ), top=46)  # fmt: skip
+    rail = [
+        rank
+        for rank in range(GPUS)
+        if floor.rail_of(rank) == floor.rail_of(case.you) and floor.unit_of(rank) == floor.unit_of(case.you)
+    ]
+    draw_wires(figure, floor, rail, "ink", fill="plain")
+    figure.text(54, 362, "a rail: the same GPU of every node, on one leaf", "caption")
+    return Frame("empty floor", caption, about, figure)
+
+
+def node_fills(case: Case, number: int) -> Frame:
+    placed = case.plain.step.placement
+    reach, groups = placed.reach("tp"), case.groups("tp")
+    caption = {
+        "none": "Ranks pour in. TP is off: every GPU holds whole matrices of its stage.",
+        "nvlink": f"Ranks pour in, TP first: {reach.size} neighbours share each matrix and stay on NVLink.",
+    }.get(
+        reach.wire,
+        f"Ranks pour in, TP first: a group of {reach.size} spills over {reach.nodes} nodes and needs their NICs.",
+    )
+    about = f"{groups.text} of {reach.size} ranks, {reach.local} of each in one node. Rank {case.you} and its TP peers are marked."
+    figure = SceneFigure("layout", number, caption, about)
+    group = placed.group("tp", case.you)
+    glowing = ((range(case.floor.nodes), "tp-pale"),) if reach.wire == "nvlink" else ()
+    draw_floor(figure, case.floor, (Lit(group, "tp"),), rest="tp" if glowing else "tp-pale", shaded=glowing)
+    if reach.leaves_node:
+        draw_wires(figure, case.floor, group, "tp")
+    for node in sorted({case.floor.node_of(rank) for rank in group}):
+        draw_node(figure, case.floor, node, "tp")
+    draw.dress(figure, case, case.order, placed, named="unit")
+    draw.facts(figure, ((f"TP {reach.size}", "changes fastest"), (groups.text, "for as many nodes"
+               if groups.value == case.floor.nodes else f"on {case.floor.nodes} nodes"), ("NVLink" if reach.wire == "nvlink" else
+               "NICs too" if reach.leaves_node else "no wire", "is what TP talks over")), top=124)  # fmt: skip
+    return Frame("ranks pour in", caption, about, figure)
+
+
+def next_axis(case: Case, number: int) -> Frame:
+    placed = case.plain.step.placement
+    second, third = case.order[1:]
+    stage = stage_of(placed, case.you)
+    mine = [rank for rank in range(GPUS) if stage_of(placed, rank) == stage]
+    units = len({case.floor.unit_of(rank) for rank in mine})
+    where = "one unit" if units == 1 else f"{units} units"
+    caption = f"Next axis {second.upper()}, then {third.upper()}: the GPUs of your stage stand in {where}."
+    strides = " + ".join(["tp", *(_times_axis(placed.stride(axis), axis) for axis in (second, third))])
+    about = f"Stage {stage} has {len(mine)} GPUs in {where}. Rank = {strides}."
+    figure = SceneFigure("layout", number, caption, about)
+    draw_floor(figure, case.floor, (Lit(mine, "pp"),))
+    draw.dress(figure, case, case.order, placed)
+    dp = placed.reach("dp")
+    draw.facts(figure, ((f"stage {stage}", f"yours, of {placed.degree('pp')}"), (draw.gpus_text(len(mine)), f"of it, in {where}"),
+                        (f"DP {count_text(dp.size)}", draw.WIRES[dp.wire])), top=124)  # fmt: skip
+    figure.text(54, 364, f"rank = {strides}", "caption")
+    return Frame("next axis", caption, about, figure)
+
+
+def peers(case: Case, number: int) -> Frame:
+    placed = case.plain.step.placement
+    caption = "One GPU and all it talks to: matrix shares, copies of its stage, the stages before and after."
+    about = (
+        f"Rank {case.you}: "
+        + "; ".join(
+            f"{axis.upper()} with {placed.reach(axis).size} ranks, {draw.WIRES[placed.reach(axis).wire]}"
+            for axis in case.order
+        )
+        + "."
+    )
+    figure = SceneFigure("layout", number, caption, about)
+    draw.connected(figure, case, placed)
+    draw.dress(figure, case, case.order, placed)
+    draw.talks(figure, [
+        draw.Talk(axis, draw.gpus_text(placed.reach(axis).size), draw.WIRES[placed.reach(axis).wire],
+                  f"one group of {count_text(case.groups(axis).value)}", placed.degree(axis) > 1) for axis in case.order
+    ], top=112)  # fmt: skip
+    draw.peers_legend(figure)
+    return Frame("your peers", caption, about, figure)
+
+
+def one_step(case: Case, number: int) -> Frame:
+    made, placed = case.plain, case.plain.step.placement
+    caption = f"One step: {_moves(placed)}."
+    about = f"A step takes {made.step.seconds.text}: {_parts(made)}."
+    figure = SceneFigure("layout", number, caption, about)
+    draw.connected(figure, case, placed, rest="tp-pale")
+    draw.dress(figure, case, case.order, placed)
+    draw.talks(figure, [draw.what_it_sends(made, axis) for axis in case.order], top=112)
+    draw.step_bar(figure, 0.5, "one step", made, made.step.seconds.value)
+    return Frame("one step", caption, about, figure)
+
+
+def swap(case: Case, number: int) -> Frame:
+    made = case.made(case.swapped)
+    placed = made.step.placement
+    reach = placed.reach("dp")
+    same = reach.wire == case.plain.step.placement.reach("dp").wire
+    where = (
+        "gradients take the same kind of wires"
+        if same
+        else {"spine": "now gradients cross the spine", "leaf": "now gradients stay under their leaf"}.get(
+            reach.wire, "now gradients stay in the node"
+        )
+    )
+    slower = traffic_s(made, "dp") > 1.01 * traffic_s(case.plain, "dp")
+    caption = (
+        f"Swap the last two axes: {where}. {'That costs time.' if slower else 'At full bandwidth it costs no more.'}"
+    )
+    about = f"DP: {draw.WIRES[reach.wire]}, {seconds_text(traffic_s(made, 'dp'))}; before {seconds_text(traffic_s(case.plain, 'dp'))}."
+    figure = SceneFigure("layout", number, caption, about)
+    draw.connected(figure, case, placed, tp=False)
+    draw.dress(figure, case, case.swapped, placed)
+    draw.talks(figure, [draw.what_it_sends(made, axis, loud=axis != "tp") for axis in case.swapped], top=112)
+    draw.compare(figure, case, "dp", case.plain, made, case.swapped)
+    return Frame("swap two axes", caption, about, figure)
+
+
+def narrow_spine(case: Case, number: int) -> Frame:
+    """Whichever of the two orders sends gradients over the spine."""
+    order = case.order if case.plain.step.placement.reach("dp").wire == "spine" else case.swapped
+    wide, made = case.made(order), case.made(order, case.narrow)
+    before, after = traffic_s(wide, "dp"), traffic_s(made, "dp")
+    times = f"{digits_text(after / before, 2)} times" if before else "nothing"
+    caption = f"A spine of {ratio_text(case.narrow)} instead of {ratio_text(1)}: gradients that cross it take {times} as long."
+    if not before:
+        caption = "A narrow spine is nothing to gradients here: no one else holds your weights."
+    about = f"DP traffic {seconds_text(before)} on a full spine, {seconds_text(after)} at {ratio_text(case.narrow)}; the step {made.step.seconds.text}."
+    figure = SceneFigure("layout", number, caption, about)
+    draw.connected(figure, case, made.step.placement, tp=False, pp=False, uplink=1 / case.narrow)
+    draw.dress(figure, case, order, made.step.placement, ratio=case.narrow)
+    draw.talks(figure, [draw.what_it_sends(made, axis, loud=axis == "dp") for axis in order], top=112)
+    end = max(before, after)
+    draw.time_bar(figure, 0, f"spine {ratio_text(1)}", before, end, "dp-pale", "DP")
+    draw.time_bar(figure, 1, f"spine {ratio_text(case.narrow)}", after, end, "dp-pale", "DP")
+    return Frame("narrow spine", caption, about, figure)
+
+
+def stretch(case: Case, number: int) -> Frame:
+    made = case.made(case.stretched)
+    placed, cluster = made.step.placement, case.cluster
+    reach = placed.reach("tp")
+    ratio = wire_ratio.explain("NVLink over NIC", V=cluster.gpu.nvlink_bytes_per_s, B=cluster.nic_bytes_per_s)
+    caption = f"A mistake on purpose: TP last. Its sums leave the node for a wire {digits_text(ratio.value, 2)} times thinner."
+    if reach.size == 1:
+        caption = "The mistake here would be TP last; with TP of one there is nothing to stretch."
+    one, was = longest(made, "tp"), longest(case.plain, "tp")
+    about = (
+        f"TP over {reach.nodes} nodes: a step of {made.step.seconds.text} instead of {case.plain.step.seconds.text}."
+    )
+    figure = SceneFigure("layout", number, caption, about)
+    group = placed.group("tp", case.you)
+    draw_floor(figure, case.floor, (Lit(group, "tp"),))
+    if reach.leaves_node:
+        draw_wires(figure, case.floor, group, "bad", fill="b")
+        for node in sorted({case.floor.node_of(rank) for rank in group}):
+            draw_node(figure, case.floor, node, "bad")
+    draw.dress(figure, case, case.stretched, placed)
+    rows = [(f"{digits_text(ratio.value, 2)} times", "thinner than NVLink")]
+    if one and was:
+        rows += [(seconds_text(one.each_s), f"a TP sum, was {seconds_text(was.each_s)}"), (share_text(made.step.exposed_on("tp") /
+                  made.step.seconds.value), "of the step is TP")]  # fmt: skip
+    draw.facts(figure, rows, top=124)
+    end = max(made.step.seconds.value, case.plain.step.seconds.value)
+    draw.step_bar(figure, 0, "TP first", case.plain, end)
+    draw.step_bar(figure, 1, "TP last", made, end)
+    return Frame("TP stretched", caption, about, figure)
+
+
+def ledger(case: Case, number: int) -> Frame:
+    made = case.made(case.order, case.narrow)
+    held, capacity = made.fullest, bytes_text(made.capacity_bytes)
+    fit = "fits" if made.fits else "does not fit"
+    caption = f"The ledger: the fullest GPU {fit}, and a step takes {made.step.seconds.text}."
+    about = f"Stage {held.stage}: {', '.join(f'{part.label} {part.text}' for part in held.parts)}, of {capacity}. Step: {_parts(made)}."
+    figure = SceneFigure("layout", number, caption, about)
+    holds = f"a GPU of stage {held.stage}: {held.total.text} of {capacity}"
+    figure.text(6, 26, holds, "title", ink="ink" if made.fits else "bad")
+    draw.memory_bar(figure, made, 46, 54)
+    draw.memory_legend(figure, made, 118)
+    figure.text(6, 224, f"one step: {made.step.seconds.text}", "title")
+    figure.text(WIDTH - 6, 224, f"MFU {share_text(made.mfu.six_n.value)}", "title", anchor="end", ink="remark")
+    draw.time_strip(figure, made, 244, 54)
+    return Frame("ledger", caption, about, figure)
+
+
+def lost(case: Case, number: int) -> Frame:
+    placed, node = case.plain.step.placement, case.floor.node_of(case.you)
+    dead = case.lost_node()
+    hit = {axis: {tuple(placed.group(axis, rank)) for rank in dead} for axis in case.order}
+    ranks = {axis: sorted({rank for group in groups for rank in group}) for axis, groups in hit.items()}
+    stopped = waiting(case)
+    caption = f"Node {node} is gone. {count_text(stopped.value)} GPUs wait at their next collective, and soon all others for them."
+    about = (
+        f"Groups with a member in node {node}: "
+        + ", ".join(f"{len(hit[axis])} {axis.upper()}" for axis in case.order if placed.degree(axis) > 1)
+        + (f". {stopped.text} wait at once; in the end all {count_text(GPUS)} do.")
+    )
+    figure = SceneFigure("layout", number, caption, about)
+    draw_floor(figure, case.floor, [Lit(ranks[axis], axis) for axis in ("dp", "pp", "tp") if placed.degree(axis) > 1])
+    draw.dress(figure, case, case.order, placed, mark=False)
+    box = case.floor.node(node)
+    draw_node(figure, case.floor, node, "bad", room=2)
+    figure.cross(box.middle, box.y + box.height / 2, 26, key="lost")
+    figure.text(draw.PANEL, 80, f"node {node} is gone", "remark", ink="bad")
+    draw.talks(
+        figure,
+        [draw.stalled(axis, len(hit[axis]), len(ranks[axis]), placed.degree(axis)) for axis in case.order],
+        top=112,
+    )
+    figure.text(54, 366, f"{count_text(stopped.value)} GPUs wait at once, soon all {count_text(GPUS)}", "title")
+    return Frame("a node is lost", caption, about, figure)
+
+
+def _parts(made: Estimate) -> str:
+    return ", ".join(f"{name} {seconds_text(seconds)}" for name, seconds, *_ in draw.step_parts(made) if seconds > 0)
+
+
+def _moves(placed: Placement) -> str:
+    """What travels in a step."""
+    tp = "TP pulses in every node" if placed.reach("tp").wire == "nvlink" else "TP pulses over the NICs"
+    told: tuple[tuple[Axis, str], ...] = (
+        ("tp", tp),
+        ("pp", "stages hand over"),
+        ("dp", "gradients ride your rail's wires"),
+    )
+    return ", ".join(words for axis, words in told if placed.degree(axis) > 1)
+
+
+def _times_axis(stride: int, axis: str) -> str:
+    return axis if stride == 1 else f"{count_text(stride)} {axis}"
+
+
+LAYOUT = Scene(
+    name="layout", title="Three axes on the wires of a floor",
+    sentence="Give the shortest wires to the group that talks most; the order of the ranks is enough to do it.",
+    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
+)  # fmt: skip

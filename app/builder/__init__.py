@@ -1,0 +1,1 @@
+"""Placing a pipeline schedule by hand."""

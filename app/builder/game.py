@@ -1,0 +1,105 @@
+"""The game of placing a pipeline schedule by hand: its size, its operations, and the known schedules it may turn into."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Placement, Schedule
+from engine.pipeline.schedules.placement import loop
+from engine.pipeline.simulator import run_schedule
+from engine.pipeline.timeline import Timeline
+
+EVERY = {**SCHEDULES, **SHOWN_ONLY}
+MOST_STAGES, MOST_MICRO_BATCHES = 6, 8
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What a stage's work is cut into.
+
+    kinds       of operations, as in a schedule's orders
+    chunks      model parts that a stage holds   [count]
+    schedules   names of those whose operations these are
+    """
+
+    title: str
+    kinds: str
+    chunks: int
+    schedules: tuple[str, ...]
+
+
+CUTS = {
+    "whole": Cut("forward and backward", "FB", 1, ("gpipe", "1f1b")),
+    "split": Cut("backward in two parts", "FIW", 1, ("zb-h1", "zb-h2")),
+    "chunks": Cut("two chunks a stage", "FB", 2, ("interleaved",)),
+}
+
+
+class Move(NamedTuple):
+    """One operation placed: on which stage, and the letter of its kind, small for the second chunk."""
+
+    stage: int
+    letter: str
+
+
+@dataclass(frozen=True)
+class Game:
+    """The size of what is built. A forward takes one slot, each part of a backward another."""
+
+    stages: int = 3
+    micro_batches: int = 4
+    cut: str = "whole"
+
+    def __post_init__(self) -> None:
+        for field, value, least, most in (
+            ("stages", self.stages, 2, MOST_STAGES), ("micro_batches", self.micro_batches, 1, MOST_MICRO_BATCHES),
+        ):  # fmt: skip
+            if not least <= value <= most:
+                near = str(min(max(value, least), most))
+                raise Refusal(field, value, f"a board has room for {least} to {most}", near)
+        if self.cut not in CUTS:
+            raise Refusal("cut", self.cut, f"must be one of {', '.join(CUTS)}", nearest(self.cut, CUTS))
+
+    @property
+    def kinds(self) -> Cut:
+        return CUTS[self.cut]
+
+    @property
+    def letters(self) -> str:
+        """Letters of the operations, those of the second chunk small."""
+        return self.kinds.kinds + (self.kinds.kinds.lower() if self.kinds.chunks > 1 else "")
+
+    @property
+    def placement(self) -> Placement:
+        return loop(self.stages, self.kinds.chunks)
+
+    @property
+    def operations(self) -> int:
+        return self.stages * self.micro_batches * len(self.letters)
+
+    @property
+    def known(self) -> dict[str, Schedule]:
+        """Schedules of these operations that run at this size."""
+        return {name: EVERY[name] for name in self.kinds.schedules if runs_here(EVERY[name], self)}
+
+
+def runs_here(schedule: Schedule, game: Game) -> bool:
+    """Whether a schedule runs with these stages and micro-batches."""
+    try:
+        schedule.check(game.stages, game.micro_batches, chunks_of(schedule))
+    except Refusal:
+        return False
+    return True
+
+
+def chunks_of(schedule: Schedule) -> int:
+    """Chunks a stage with which a schedule is compared: its own number, or two."""
+    return schedule.own_chunks or 2
+
+
+@lru_cache(maxsize=256)
+def known_timeline(name: str, game: Game) -> Timeline:
+    """The timeline of a known schedule at this size, in slots."""
+    return run_schedule(EVERY[name], game.stages, game.micro_batches, chunks_of(EVERY[name]))

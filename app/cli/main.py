@@ -1,0 +1,279 @@
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `serve`.
+
+Heavy parts load when asked for.
+"""
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, NoReturn
+
+from app.web.json_text import sentence_of, text_of, value_of
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+from engine.language.units import MB
+from engine.pipeline.schedules import SCHEDULES
+
+FILE_BYTES = int(10 * MB)
+FAILED, WRONG, STOPPED = 1, 2, 130  # exit codes: our fault; what was given cannot be read or has no meaning; Ctrl-C
+SIZES = (("--stages", True), ("--micro-batches", True), ("--chunks", False), ("--forward", False),
+         ("--backward-input", False), ("--backward-weight", False))  # fmt: skip
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Returns the exit code: 0, or 2 with one line on stderr."""
+    given = list(sys.argv[1:] if argv is None else argv)
+    if not sys.warnoptions:
+        warnings.simplefilter("ignore")  # stderr is for the one line that says what is wrong
+    try:
+        COMMANDS[_command(given)](_parser().parse_args(given))
+        sys.stdout.flush()
+    except Refusal as refusal:
+        return _say(sentence_of(refusal))
+    except BrokenPipeError:  # whoever reads has had enough; nothing more can be written, not even at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        return STOPPED
+    except OSError as error:
+        return _say(sentence_of(Refusal("output", None, (error.strerror or str(error)).lower())))
+    except Exception as error:
+        return _say(_failure(error), FAILED)
+    return 0
+
+
+def _say(sentence: str, code: int = WRONG) -> int:
+    print(sentence, file=sys.stderr)
+    return code
+
+
+def _failure(error: Exception) -> str:
+    """What is said where the fault is ours."""
+    return sentence_of(Refusal("shardboard", None, f"failed inside, which is a fault of ours: {error!r}"))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one sentence instead of printing how it is used."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Refusal(self.prog, None, f"{message} (see {self.prog} --help)", code="usage")
+
+
+class _Mixed(_Parser):
+    """Takes its words in any order: argparse alone wants all key=value side by side."""
+
+    inside = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        if self.inside:
+            return super().parse_known_args(args, namespace)
+        self.inside = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self.inside = False
+
+
+def _command(given: list[str]) -> str:
+    """The command that was asked for; an unknown one is refused with the nearest."""
+    if not given:
+        raise Refusal("shardboard", None, f"needs a command: {', '.join(COMMANDS)}", code="usage")
+    if given[0] in COMMANDS or given[0] in ("-h", "--help"):
+        return given[0] if given[0] in COMMANDS else "formulas"  # --help leaves in parse_args
+    raise Refusal("command", given[0], f"there are {', '.join(COMMANDS)}", nearest(given[0], COMMANDS), "usage")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="shardboard", description="How a large language model is trained across many GPUs, by the numbers.",
+                     allow_abbrev=False)  # fmt: skip
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Mixed)
+
+    def command(name: str, text: str) -> argparse.ArgumentParser:
+        made = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
+        if name != "serve":
+            form = made.add_mutually_exclusive_group()
+            form.add_argument("--json", action="store_true", help="one JSON document (as when output is no terminal)")
+            form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
+        return made
+
+    estimate = command("estimate", "memory, traffic, step time, MFU and price of a scenario")
+    estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
+    estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
+    export = command("export", "the launch files of a scenario for a training framework")
+    export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
+    export.add_argument("--to", required=True, metavar="TARGET", help="megatron, torchtitan, deepspeed or fsdp2")
+    imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
+    imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
+    schedule = command("schedule", "the exact timeline of a pipeline schedule")
+    schedule.add_argument("name", metavar="NAME", help=", ".join(SCHEDULES))
+    for size, needed in SIZES:
+        schedule.add_argument(size, required=needed, metavar="N", default=argparse.SUPPRESS)
+    formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")
+    formula.add_argument("name", metavar="NAME")
+    formula.add_argument("values", nargs="*", metavar="key=value")
+    demo = command("demo", "a real torch.distributed run on this machine: shardboard demo fsdp2 --ranks 4 layers=2")
+    demo.add_argument("name", metavar="NAME")
+    demo.add_argument("--ranks", metavar="N")
+    demo.add_argument("values", nargs="*", metavar="key=value")
+    command("formulas", "every formula: what it gives, what it takes, its source")
+    serve = command("serve", "the board, in a browser")
+    serve.add_argument("--host", default="127.0.0.1")
+    serve.add_argument("--port", default="8000")
+    return parser
+
+
+def _estimate(options: argparse.Namespace) -> None:
+    from engine.answer import estimate_answer
+
+    def answered(text: bytes) -> dict[str, Any]:
+        return estimate_answer(value_of(text, FILE_BYTES))
+
+    with _opened(options.file) as source:
+        if not options.lines:
+            _show(options, answered(_whole(source, FILE_BYTES)), "estimate")
+            return
+        for line in _lines(source):
+            try:
+                made = text_of(answered(line))
+            except Refusal as refusal:
+                made = text_of({"error": sentence_of(refusal)})
+            except Exception as error:
+                made = text_of({"error": _failure(error)})
+            _write(made)
+
+
+def _export(options: argparse.Namespace) -> None:
+    from app.cli.export import export_answer
+
+    with _opened(options.file) as source:
+        _show(options, export_answer(_whole(source, FILE_BYTES), FILE_BYTES, options.to), "export")
+
+
+def _import(options: argparse.Namespace) -> None:
+    from app.cli.export import LAUNCH_BYTES, import_answer
+
+    with _opened(options.file) as source:
+        _show(options, import_answer(_whole(source, LAUNCH_BYTES)), "import")
+
+
+def _schedule(options: argparse.Namespace) -> None:
+    from engine.pipeline.schedule_answer import ScheduleQuestion, schedule_answer
+
+    given = {name: getattr(options, name) for name in ScheduleQuestion.model_fields if hasattr(options, name)}
+    _show(options, schedule_answer(given), "schedule")
+
+
+def _values(pairs: Sequence[str], given: Mapping[str, object]) -> dict[str, object]:
+    """What is given as key=value, beside what is given already.
+
+    >>> _values(["layers=2"], {"ranks": "4"})
+    {'ranks': '4', 'layers': '2'}
+    """
+    values = dict(given)
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals or not name:
+            raise Refusal("argument", pair, "needs the form key=value", code="usage")
+        if name in values:
+            raise Refusal(name, value, "is given twice", code="duplicate-key")
+        values[name] = value
+    return values
+
+
+def _formula(options: argparse.Namespace) -> None:
+    from engine.formulas import formula_answer
+
+    _show(options, formula_answer(options.name, _values(options.values, {})), "formula")
+
+
+def _formulas(options: argparse.Namespace) -> None:
+    from engine.formulas import formulas_answer
+
+    _show(options, formulas_answer(), "formulas")
+
+
+def _demo(options: argparse.Namespace) -> None:
+    from app.cli.demo import run_demo, run_trace
+
+    as_json = options.json or not (options.text or sys.stdout.isatty())
+    run = run_trace if options.name == TRACE else run_demo
+    given = {} if options.ranks is None else {"ranks": options.ranks}
+    if not run(options.name, _values(options.values, given), as_json):
+        raise Refusal(options.name, None, "did not show what was predicted: see its checks", code="verdict")
+
+
+def _serve(options: argparse.Namespace) -> None:
+    import uvicorn
+
+    from app.cli.sockets import listening
+
+    with listening(options.host, options.port) as (socket, address):
+        print(f"Shardboard is on {address} (Ctrl-C stops it)", file=sys.stderr)
+        config = uvicorn.Config("app.main:create_app", factory=True, log_level="warning")
+        uvicorn.Server(config).run(sockets=[socket])
+
+
+TRACE = "fake"  # the demo that traces ranks instead of starting them
+
+COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
+    "estimate": _estimate, "export": _export, "import": _import, "schedule": _schedule, "formula": _formula,
+    "formulas": _formulas, "demo": _demo, "serve": _serve,
+}  # fmt: skip
+
+
+def _show(options: argparse.Namespace, document: Any, kind: str) -> None:
+    """JSON for programs; for a person at a terminal, the same in columns."""
+    if options.json or not (options.text or sys.stdout.isatty()):
+        _write(text_of(document))
+        return
+    from app.board import console
+
+    _write((console.TEXTS[kind](document) + "\n").encode())
+
+
+def _write(text: bytes) -> None:
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text)
+    sys.stdout.buffer.flush()
+
+
+def _opened(name: str) -> BinaryIO:
+    if name == "-":
+        if sys.stdin is None:
+            raise Refusal("file", name, "standard input is closed")
+        return sys.stdin.buffer
+    try:
+        return open(name, "rb")
+    except (OSError, ValueError) as error:
+        raise _unreadable(name, error) from None
+
+
+def _unreadable(name: str, error: Exception) -> Refusal:
+    return Refusal("file", name, f"cannot be read: {(getattr(error, 'strerror', None) or str(error)).lower()}")
+
+
+def _whole(source: BinaryIO, limit: int) -> bytes:
+    try:
+        return source.read(limit + 1)
+    except OSError as error:
+        raise _unreadable(str(source.name), error) from None
+
+
+def _lines(source: BinaryIO) -> Iterator[bytes]:
+    """The lines that are not blank, as they arrive; of one that is too long, as much as shows that it is."""
+    try:
+        while line := source.readline(FILE_BYTES + 1):
+            rest = line
+            while len(rest) > FILE_BYTES and not rest.endswith(b"\n"):
+                rest = source.readline(FILE_BYTES + 1)
+            if rest is not line:
+                yield line
+            elif line.strip():
+                yield line.rstrip()
+    except OSError as error:
+        raise _unreadable(str(source.name), error) from None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The demos' pages: runs and traces, live or recorded."""

@@ -1,0 +1,105 @@
+"""The verdict of a run as a table: what was predicted, what was measured, and why they may differ. Pending until measured."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.language.units import bytes_text, digits_text, power_text, seconds_text, share_text
+
+MOST_LISTED = 4  # values of ranks that differ, before they are told as a range
+PARTS = {
+    "parameters": "parameters on a rank",
+    "gradients": "gradients on a rank",
+    "optimizer": "optimizer state on a rank",
+}
+WHEN = {"every": "a step", "first": "in the first step", "second": "in the second step", "later": "a later step"}
+
+
+@dataclass(frozen=True)
+class VerdictRow:
+    """One thing a run was said to show. ok is None until it was measured."""
+
+    name: str
+    label: str
+    predicted: str
+    measured: str
+    tolerance: str
+    ok: bool | None
+    why: str
+
+
+def verdict_rows(predicted: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> list[VerdictRow]:
+    """Rows measured, or while there are none, rows that say what is predicted."""
+    return [_measured(check) for check in checks] if checks else list(_pending(predicted))
+
+
+def _measured(check: Mapping[str, Any]) -> VerdictRow:
+    unit, tolerance, name = check["unit"], check["tolerance"], str(check["name"])
+    part = ": how often" if name.startswith("calls.") else ": bytes" if name.startswith("bytes.") else ""
+    why = "" if name.startswith("bytes.") else check.get("why") or ""
+    allowed = "exact" if tolerance == 0 else f"± {value_text(tolerance, unit)}"
+    if tolerance == 0 and check["ok"] and _more(check["measured"], check["predicted"]):
+        allowed = "at least"
+    return VerdictRow(name, f"{check.get('label') or name}{part}", value_text(check["predicted"], unit),
+                      value_text(check["measured"], unit), allowed, bool(check["ok"]), why)  # fmt: skip
+
+
+def _more(measured: Any, predicted: Any) -> bool:
+    return isinstance(measured, int | float) and isinstance(predicted, int | float) and measured > predicted
+
+
+def _pending(predicted: Mapping[str, Any]) -> list[VerdictRow]:
+    rows = []
+    if predicted.get("loss_tolerance"):
+        tolerance = f"± {value_text(predicted['loss_tolerance'], 'nats')}"
+        rows.append(VerdictRow("loss", "loss, next to one process alone", "0", "", tolerance, None, ""))
+    for state in predicted.get("state", ()):
+        rows.append(VerdictRow(f"state.{state['part']}", str(PARTS.get(state["part"], state["part"])), value_text(state["bytes"], "bytes"),
+                               "", "exact", None, state.get("why") or ""))  # fmt: skip
+    for calls in predicted.get("calls", ()):
+        on = f", rank {', '.join(map(str, calls['on']))}" if calls.get("on") else ""
+        what = f"{calls['op'].replace('_', '-')} over {calls['axis']}{on}, {WHEN.get(calls['when'], '')}"
+        key, why = f"{calls['axis']}.{calls['op']}.{calls['when']}", calls.get("why") or ""
+        rows.append(
+            VerdictRow(f"calls.{key}", f"{what}: how often", value_text(calls["n"], "calls"), "", "exact", None, why)
+        )
+        rows.append(
+            VerdictRow(f"bytes.{key}", f"{what}: bytes", value_text(calls["bytes"], "bytes"), "", "exact", None, "")
+        )
+    return rows
+
+
+def value_text(value: Any, unit: str) -> str:
+    """A value of a verdict as a person reads it; bytes that must be exact are written out.
+
+    >>> value_text(13_706_240, "bytes"), value_text([1, 2], "calls"), value_text(2.4e-7, "nats"), value_text(0.282, "share")
+    ('13,706,240 B', '1 / 2', '2.4e-07', '28.2 %')
+    """
+    if value is None:
+        return "not measured"
+    if isinstance(value, list):
+        if len(value) > MOST_LISTED:
+            return f"{value_text(min(value), unit)} to {value_text(max(value), unit)}"
+        return " / ".join(value_text(one, unit) for one in value)
+    if isinstance(value, str | bool):
+        return str(value).lower() if isinstance(value, bool) else value
+    return _number_text(value, unit)
+
+
+def _number_text(value: float, unit: str) -> str:
+    if not math.isfinite(value):
+        return "no number"
+    if unit == "bytes":
+        return f"{value:,.0f} B" if value < 1e10 else bytes_text(value)
+    if unit == "calls":
+        return f"{value:,.0f}"
+    if unit == "nats":
+        return "0" if value == 0 else f"{value:.2g}"
+    if unit.startswith("share"):
+        return share_text(value)
+    if unit == "s":
+        return seconds_text(value)
+    return (
+        f"{digits_text(value) if abs(value) >= 1e-3 or value == 0 else power_text(value)}{f' {unit}' if unit else ''}"
+    )

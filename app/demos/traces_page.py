@@ -1,0 +1,141 @@
+"""1,024 ranks without a GPU: the real framework on fake ranks, traced from the page, and traces that were recorded."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter, HTTPException, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+
+from app.demos.store import GONE, keep, load_run
+from app.demos.trace_board import TraceBoard
+from app.demos.traces import Traces
+from app.demos.view import is_live
+from app.runner.fake.record import recorded, recorded_names
+from app.runner.fake.request import Asked, fake_request, llamas
+from app.web.render import page, part
+from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
+from engine.language.refusal import Refusal
+
+router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
+FIELDS = (("tp", "tensor · TP", 1, 8), ("pp", "pipeline · PP", 1, 16), ("dp", "data · DP", 2, 256),
+          ("layers_per_stage", "layers a stage", 1, 8), ("micro_batches", "micro-batches, 0 for as many as stages", 0, 16))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TracePage:
+    """The form of a trace and, once there is one, its board."""
+
+    values: Mapping[str, str]
+    says: Mapping[str, str]
+    ranks: int
+    live: bool
+
+    @property
+    def fields(self) -> Any:
+        return FIELDS
+
+    @property
+    def models(self) -> list[tuple[str, str]]:
+        return [(name, name) for name in llamas()]
+
+    @property
+    def kept(self) -> Sequence[str]:
+        return recorded_names()
+
+
+@router.get("")
+def fake(request: Request) -> HTMLResponse:
+    """The form, and what is recorded."""
+    return page(request, "demos/fake.html", view=_form(once(request.query_params.multi_items())))
+
+
+@router.get("/recorded/{name}")
+def kept(request: Request, name: str) -> HTMLResponse:
+    """A trace of a whole model that was made before, marked as recorded."""
+    if name not in recorded_names():
+        raise HTTPException(404, f"There are {', '.join(recorded_names())}.")
+    return page(
+        request, "demos/trace.html", trace=TraceBoard(recorded(name), narrow(request), recorded=True), id="", over=True
+    )
+
+
+@router.post("/runs")
+async def start(request: Request) -> Response:
+    """Trace it. A refusal stands on the form."""
+    own_page(request)
+    form = await form_of(request)
+    try:
+        if not is_live():
+            raise Refusal("demo", None, "no processes are started here; recorded traces are shown instead", code="off")
+        made = traces_of(request).submit(fake_request(_numbers(form)), visitor_of(request))
+    except Refusal as refusal:
+        return page(request, "demos/fake.html", view=_form(form, refusal))
+    request.app.state.keeping.add(task := asyncio.create_task(keep(made)))
+    task.add_done_callback(request.app.state.keeping.discard)
+    return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
+
+
+@router.get("/runs/{run_id}")
+def trace(request: Request, run_id: str) -> HTMLResponse:
+    """One trace, live or kept."""
+    board = TraceBoard(events_of(request, run_id), narrow(request))
+    return page(request, "demos/trace.html", trace=board, id=run_id, over=bool(board.ended))
+
+
+@router.get("/runs/{run_id}/board")
+def board(request: Request, run_id: str) -> HTMLResponse:
+    """Its tables alone, at this moment."""
+    return part(request, "demos/_trace.html", trace=TraceBoard(events_of(request, run_id), narrow(request)))
+
+
+@router.post("/runs/{run_id}/cancel")
+def cancel(request: Request, run_id: str) -> Response:
+    """Stop it. Pressed twice it is stopped once."""
+    own_page(request)
+    if found := traces_of(request).runs.get(run_id):
+        owned(request, found.client)
+    traces_of(request).cancel(run_id)
+    return RedirectResponse(f"/demos/fake/runs/{run_id}", 303)
+
+
+def traces_of(request: Request) -> Traces:
+    """The traces of this server, made when they are first asked for."""
+    state = request.app.state
+    if getattr(state, "traces", None) is None:
+        state.traces = Traces()
+    if getattr(state, "keeping", None) is None:
+        state.keeping = set()
+    return state.traces
+
+
+def events_of(request: Request, run_id: str) -> Sequence[Mapping[str, Any]]:
+    """What a trace has said so far."""
+    found = traces_of(request).runs.get(run_id)
+    events = found.events if found is not None else load_run(run_id)
+    if events is None:
+        raise HTTPException(404, GONE)
+    return list(events)
+
+
+def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:
+    values = {name: str(given.get(name, field.default)) for name, field in Asked.model_fields.items()}
+    says, ranks = {}, 0
+    try:
+        ranks = fake_request(_numbers(given)).ranks
+    except Refusal as found:
+        refusal = refusal or found
+    for each in refusal.all if refusal else ():
+        says.setdefault(
+            each.field if each.field in values else "", each.advice if each.field in values else each.sentence
+        )
+    return TracePage(values, says, ranks, is_live())
+
+
+def _numbers(given: Mapping[str, str]) -> dict[str, Any]:
+    """What was typed, digits as numbers: everything else is for the request to refuse."""
+    return {
+        name: int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
+        for name, text in given.items()
+    }

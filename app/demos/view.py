@@ -1,0 +1,115 @@
+"""What the demos' pages show: one demo before it runs, and one run at a moment. No FastAPI, no torch."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from app.demos.board import RunBoard, last_moment, until
+from app.demos.rows import VerdictRow, value_text, verdict_rows
+from app.runner.catalog import DEMOS, checked
+from app.runner.description import Demo
+from app.runner.knobs import Choice
+from app.runner.recordings import can_run
+from app.scenes.grading import amount
+from app.settings import settings
+from engine.language.refusal import Refusal
+
+GUESS = "guess"
+
+
+@dataclass(frozen=True)
+class DemoPage:
+    """One demo before it runs: its knobs, what they may not be, and what the engine predicts."""
+
+    demo: Demo
+    values: Mapping[str, str]
+    says: Mapping[str, str]
+    rows: Sequence[VerdictRow]
+    notes: Sequence[str]
+    live: bool
+    ranks: int
+
+    @property
+    def guessable(self) -> bool:
+        """Whether there is a number to predict first."""
+        return any(row.name == "state.optimizer" for row in self.rows)
+
+    @property
+    def choices(self) -> Any:
+        return [(knob, isinstance(knob, Choice)) for knob in self.demo.knobs]
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """One run: its board at a moment, and where its pieces are."""
+
+    id: str
+    title: str
+    demo: str
+    board: RunBoard
+    guess: str
+    said: str
+    length_s: float
+    at_s: float | None
+
+    @property
+    def again(self) -> str:
+        return f"/demos/{self.demo}?{urlencode({**self.board.params})}" if self.demo in DEMOS else "/demos"
+
+    @property
+    def guessed(self) -> str:
+        """What the guess was worth, once the optimizer state is measured."""
+        row = next((row for row in self.board.rows if row.name == "state.optimizer"), None)
+        if not self.guess or row is None or row.ok is None:
+            return ""
+        return f"You said {self.guess} of optimizer state on a rank; it is {row.measured}. {self.said}"
+
+
+def is_live() -> bool:
+    """Whether visitors may start processes here."""
+    return settings().live_demos and can_run()
+
+
+def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = None) -> DemoPage:
+    """A demo with these knobs; what has no meaning stands beside the knob it is about."""
+    given = {key: text for key, text in given.items() if key != GUESS}
+    values = {knob.name: str(given.get(knob.name, knob.default)) for knob in found.knobs}
+    try:
+        params = checked(found, given)
+        predicted = found.predict(params).document()
+    except Refusal as refused:
+        return DemoPage(found, values, _said(found, refused), (), (), is_live(), 0)
+    says = _said(found, refusal) if refusal else {}
+    return DemoPage(
+        found, values, says, verdict_rows(predicted, ()), predicted["notes"], is_live(), found.ranks(params)
+    )
+
+
+def _said(found: Demo, refusal: Refusal) -> dict[str, str]:
+    names = {knob.name for knob in found.knobs}
+    says: dict[str, str] = {}
+    for each in refusal.all:
+        says.setdefault(
+            each.field if each.field in names else "", each.advice if each.field in names else each.sentence
+        )
+    return says
+
+
+def run_page(run_id: str, found: Sequence[Mapping[str, Any]], at_s: float | None, guess: str, narrow: bool) -> RunPage:
+    """A run as it is now, or as it was `at_s` seconds after its start."""
+    board, name = RunBoard(until(found, at_s), narrow), str(RunBoard(found).accepted.get("demo", ""))
+    title = DEMOS[name].title if name in DEMOS else name
+    return RunPage(run_id, title, name, board, guess, _worth(guess, found), last_moment(found), at_s)
+
+
+def _worth(guess: str, found: Sequence[Mapping[str, Any]]) -> str:
+    """How near a guess of the optimizer state came, in a word."""
+    value = amount(guess, "bytes") if guess else None
+    states = [event["opt_bytes"] for event in found if event["event"] == "state" and event["rank"] != "ref"]
+    if value is None or not states:
+        return ""
+    ratio = value / max(states)
+    if 0.9 <= ratio <= 1.1:
+        return "Right."
+    return f"That is {value_text(ratio, 'times')} of it." if ratio < 1000 else "That is far more."

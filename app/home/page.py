@@ -1,0 +1,118 @@
+"""The front of the board: the question, why it is hard, and the way through it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from app.board.figures.doodles import doodle
+from app.board.figures.wall import Part, Row, Wall, wall_narrow, wall_wide
+from app.board.svg import Figure
+from app.lessons.lesson import BLOCKS, Block, Lesson, lessons
+from app.web.render import page
+from engine.catalog.hardware import gpu_named
+from engine.language.formula import Term
+from engine.memory.state import held_bytes, state_bytes
+
+PARAMETERS, GPUS, DATA_WIDTH = 70e9, 1024, 64  # the question: a 70B model, 1,024 GPUs, 64 replicas
+
+PARTS = (
+    Part("weights", 2, "weight, BF16"),
+    Part("gradients", 2, "gradient, BF16"),
+    Part("optimizer", 12, "master copy, two moments, FP32"),
+)
+SHARDED_FROM = {"weights": 3, "gradients": 2, "optimizer": 1}  # the ZeRO stage that first deals a part out
+STAGES = (
+    ("DDP", "a full copy each"),
+    ("ZeRO-1", "optimizer split"),
+    ("ZeRO-2", "gradients too"),
+    ("ZeRO-3", "all split: FSDP"),
+)
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One block of the answer with its drawing, and the lesson that teaches it."""
+
+    block: Block
+    drawing: Figure
+    lesson: Lesson
+
+
+@dataclass(frozen=True)
+class Door:
+    """A way to another page."""
+
+    path: str
+    title: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Home:
+    """Everything the front page shows."""
+
+    wall: Wall
+    wide: Figure
+    narrow: Figure
+    terms: tuple[Term, ...]
+    stops: tuple[Stop, ...]
+    doors: tuple[Door, ...]
+    parameters: float = PARAMETERS
+    gpus: int = GPUS
+    data_width: int = DATA_WIDTH
+
+    @property
+    def minutes(self) -> int:
+        return sum(stop.block.minutes for stop in self.stops)
+
+
+DOORS = (
+    Door("/scenes", "Watch it move", "Scenes to predict, then play."),
+    Door("/plan", "Plan a run", "Sliders in, days and dollars out."),
+    Door("/topology", "On the wires", "Drag the order of the axes, break it."),
+    Door("/demos", "Run it for real", "Processes agree with the picture."),
+)
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+@router.get("/")
+def home(request: Request) -> HTMLResponse:
+    """The front page."""
+    return page(request, "home/page.html", view=front(request.app.state.paths))
+
+
+@lru_cache
+def front(paths: frozenset[str]) -> Home:
+    """The view model; `paths` are the addresses that answer, so that no door leads nowhere."""
+    wall = sharding_wall()
+    return Home(
+        wall=wall,
+        wide=wall_wide(wall),
+        narrow=wall_narrow(wall),
+        terms=tuple(
+            state_bytes.explain(f"{name}: training state of one GPU", N=PARAMETERS, zero=stage, D=DATA_WIDTH)
+            for stage, (name, _) in enumerate(STAGES)
+        ),
+        stops=tuple(
+            Stop(block, doodle(block.drawing), next(lesson for lesson in lessons() if lesson.front.block == block.name))
+            for block in BLOCKS
+            if block.minutes
+        ),
+        doors=tuple(door for door in DOORS if door.path in paths),
+    )
+
+
+def sharding_wall() -> Wall:
+    """The training state of the question's model on one GPU, for DDP and the three ZeRO stages."""
+    rows = []
+    for stage, (name, words) in enumerate(STAGES):
+        widths = (DATA_WIDTH if stage >= SHARDED_FROM[part.kind] else 1 for part in PARTS)
+        held = tuple(
+            float(held_bytes(part.bytes_per_parameter, PARAMETERS, width))
+            for part, width in zip(PARTS, widths, strict=True)
+        )
+        rows.append(Row(name, words, held))
+    return Wall(tuple(rows), PARTS, gpu_named("h100").memory_bytes, "H100", PARAMETERS)

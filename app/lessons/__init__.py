@@ -1,0 +1,1 @@
+"""The lessons, their exercises, the glossary and the sources."""

@@ -1,0 +1,66 @@
+"""The handwritten remarks under the planner's controls: what a value means in this plan."""
+
+from engine.estimate import Estimate
+from engine.language.units import count_text, share_text
+from engine.layout.stages import stages_of
+from engine.pipeline.bubble import bubble_of_total
+from engine.pipeline.schedules import schedule_named
+
+
+def remarks(estimate: Estimate) -> dict[str, str]:
+    """A short remark for some of the fields, by their names."""
+    scenario, layout, model = estimate.scenario, estimate.scenario.layout, estimate.scenario.model
+    cluster = scenario.cluster
+    nodes = -(-scenario.gpus // cluster.gpus_per_node)
+    tokens = layout.global_batch * scenario.sequence_tokens
+    said = {
+        "gpus": f"{_many(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "batch": f"{count_text(tokens)} tokens a step, {_many(layout.micro_batches, 'micro-batch', 'es')} a pipeline",
+        "tp": _tensor(estimate),
+        "pp": _stages(estimate),
+        "model": f"{estimate.parameters.text}, {model.layers} layers" + (
+            f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
+    }  # fmt: skip
+    if (
+        layout.pp > 1
+        and layout.schedule == "1f1b"
+        and model.layers % (2 * layout.pp) == 0
+        and layout.micro_batches % layout.pp == 0
+    ):
+        better = float(bubble_of_total(layout.pp, layout.micro_batches, 2))
+        said["vp"] = f"interleaved with 2: bubble {share_text(estimate.alone.bubble_of_total)} → {share_text(better)}"
+    elif layout.pp > 1:
+        said["vp"] = f"bubble {share_text(estimate.alone.bubble_of_total)} of the step"
+    return said
+
+
+def _tensor(estimate: Estimate) -> str:
+    reach, cluster = estimate.step.placement.reach("tp"), estimate.scenario.cluster
+    if reach.size == 1:
+        return "every matrix whole"
+    if reach.leaves_node:
+        return f"over {reach.nodes} nodes: too slow"
+    where = f"one {cluster.gpu.fabric} domain"
+    return f"fills {where}" if reach.size == cluster.gpus_per_node else f"inside {where}"
+
+
+def _stages(estimate: Estimate) -> str:
+    scenario = estimate.scenario
+    sizes = sorted({stage.whole.layers for stage in stages_of(scenario.model, scenario.layout)})
+    if scenario.layout.pp == 1:
+        return "no pipeline"
+    return f"{sizes[0]} layers a stage" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} layers a stage"
+
+
+def pipeline_remark(estimate: Estimate) -> str:
+    """What the timeline shows, in a line."""
+    layout = estimate.scenario.layout
+    if layout.pp == 1:
+        return "one stage: nothing to wait for"
+    chunks = f", {layout.vp} chunks each" if layout.vp > 1 else ""
+    title = schedule_named(layout.schedule).title
+    return f"{title} · {layout.pp} stages{chunks} · {_many(layout.micro_batches, 'micro-batch', 'es')}"
+
+
+def _many(number: int, noun: str, plural: str = "s") -> str:
+    return f"{number:,} {noun}{plural if number != 1 else ''}"

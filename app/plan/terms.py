@@ -1,0 +1,53 @@
+"""The numbers that the planner shows, by the names its links use: those of the API's document, and a few of its own."""
+
+from engine.estimate import Estimate
+from engine.language.formula import Term, nearest
+from engine.language.refusal import Refusal
+from engine.layout.layout import AXES
+from engine.lens.napkin import comparisons
+from engine.run.goodput import days_with_failures
+from engine.step.parts import kernel_loss, share_of_step
+from engine.workings import terms_of
+
+
+def shown_terms(estimate: Estimate) -> dict[str, Term]:
+    """Every number of the planner.
+
+    As in the document ("step.seconds", "memory.stages.0.weights_bytes"), and besides what a stage needs of its GPU
+    ("needed.0"), the days with failures, both lenses of a comparison ("napkin.days", "exact.days") and the losses of the waterfall ("lost.tp").
+    """
+    rows = comparisons(estimate)
+    return {
+        **terms_of(estimate),
+        **{f"needed.{stage.stage}": stage.needed for stage in estimate.stages},
+        **{f"napkin.{row.name}": row.napkin for row in rows},
+        **{f"exact.{row.name}": row.exact for row in rows},
+        **_with_failures(estimate),
+        **_lost(estimate),
+    }
+
+
+def _with_failures(estimate: Estimate) -> dict[str, Term]:
+    """Days with failures; none where failures come faster than the run recovers."""
+    days, share = estimate.training.days, estimate.training.goodput_share
+    if share.value <= 0:
+        return {}
+    return {"with_failures": days_with_failures.explain("days with failures", d=days, G=share)}
+
+
+def term_at(estimate: Estimate, path: str) -> Term:
+    """The term that a link names."""
+    found = shown_terms(estimate)
+    if path not in found:
+        raise Refusal("number", path, "no number of this plan has this name", nearest(path, found))
+    return found[path]
+
+
+def _lost(estimate: Estimate) -> dict[str, Term]:
+    """The losses of the waterfall: kernels, parts of the step, the exposed time of each axis."""
+    step = estimate.step
+    parts: dict[str, Term | float] = {axis: step.exposed_on(axis) for axis in AXES}
+    parts |= {"bubble": step.bubble, "recompute": step.recompute, "optimizer": step.optimizer}
+    shares = {f"lost.{name}": share_of_step.explain(name, x=part, s=step.seconds) for name, part in parts.items()}
+    kernels = kernel_loss.explain("kernels below peak", c=step.compute, s=step.seconds, u=estimate.mfu.causal)
+    return {**shares, "lost.kernels": kernels, "lost.mfu": estimate.mfu.causal}

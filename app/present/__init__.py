@@ -1,0 +1,1 @@
+"""The stage for a projector."""

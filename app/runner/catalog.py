@@ -1,0 +1,60 @@
+"""The demos, listed once: the page, the command line, the zygote and the tests read this list. Knows no torch."""
+
+from collections.abc import Mapping
+
+from app.runner.demos import cp, ddp, ep, faults, fsdp2, hsdp, mixes, pp, tp, tp_sp, zero1
+from app.runner.description import Demo
+from app.runner.knobs import Value
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+
+DEMOS: dict[str, Demo] = {
+    demo.name: demo
+    for demo in (ddp.DEMO, zero1.DEMO, fsdp2.DEMO, hsdp.DEMO, tp.DEMO, tp_sp.DEMO, pp.DEMO, cp.DEMO, ep.DEMO, *mixes.DEMOS, *faults.ALL)
+}  # fmt: skip
+
+
+def demo_named(name: object) -> Demo:
+    """The demo of this name, or a Refusal with the name most like it.
+
+    >>> demo_named("ddp").axes
+    ('dp',)
+    """
+    if not isinstance(name, str) or name not in DEMOS:
+        raise Refusal("demo", name, f"there is no such demo; there are {', '.join(DEMOS)}", nearest(str(name), DEMOS))
+    return DEMOS[name]
+
+
+def checked(demo: Demo, given: Mapping[str, object]) -> dict[str, Value]:
+    """Every knob of the demo with the value given, or its default. Whatever has no meaning is refused, all of it at once.
+
+    >>> checked(demo_named("ddp"), {"ranks": "2"})["ranks"]
+    2
+    >>> checked(demo_named("ddp"), {"batch": 8, "ranks": 3})
+    Traceback (most recent call last):
+    engine.language.refusal.Refusal: batch = 8: ranks = 3 must divide it: torch accepts unequal slices in silence and averages their \
+gradients as if they were equal, so the training is wrong (loss off by 0.05); the nearest that works: 6 or 9
+    """
+    known = {knob.name: knob for knob in demo.knobs}
+    found = [
+        Refusal(
+            str(name),
+            given[name],
+            f"{demo.name} has no such knob; it has {', '.join(known)}",
+            nearest(str(name), known),
+        )
+        for name in given
+        if name not in known
+    ]
+    params: dict[str, Value] = {}
+    for name, knob in known.items():
+        try:
+            params[name] = knob.read(given.get(name, knob.default))
+        except Refusal as refusal:
+            found.append(refusal)
+    if not found:
+        found = [refusal for rule in demo.rules if (refusal := rule(params))]
+    if found:
+        found[0].others = tuple(found[1:])
+        raise found[0]
+    return params

@@ -1,0 +1,27 @@
+"""Traces that were kept: what a page shows where torch is not installed, or where a whole model takes too long to wait for."""
+
+import json
+from pathlib import Path
+
+from app.runner.fake.events import Event
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+
+RECORDED = Path(__file__).parent / "recorded"
+
+
+def recorded_names() -> list[str]:
+    """Traces that were kept, the smallest first.
+
+    >>> recorded_names()
+    ['llama-3-70b-1024', 'llama-3-405b-16384']
+    """
+    return sorted((path.stem for path in RECORDED.glob("*.jsonl")), key=lambda name: int(name.rpartition("-")[2]))
+
+
+def recorded(name: str) -> list[Event]:
+    """The events of a kept trace. The first holds the command that made it, the date and the versions."""
+    if name not in recorded_names():
+        raise Refusal("recorded", name, f"there are {', '.join(recorded_names())}", nearest(name, recorded_names()))
+    lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]

@@ -1,0 +1,129 @@
+"""The server's end of the zygote: started when first needed, spoken to in lines of JSON, started again when it has died."""
+
+import asyncio
+import contextlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.runner.job import MOST_BYTES, Job
+from app.settings import ROOT
+
+LONGEST_LINE = 4 * MOST_BYTES
+FOLDER = "shardboard-demo-"
+READY_S, GONE_S = 60.0, 3.0  # importing torch takes 2 to 4 s here, and much longer where the disk is cold
+PASSED_ON = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "VIRTUAL_ENV",
+    "CUDA_VISIBLE_DEVICES",
+    "TMPDIR",
+    "SYSTEMROOT",
+)
+
+
+def sweep(where: Path) -> None:
+    """Remove the folders of servers that were killed together with their zygote: their names tell whose they are."""
+    for folder in where.glob(f"{FOLDER}*"):
+        server = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if server.isdecimal() and not _exists(int(server)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+class Gone(Exception):
+    """The zygote has died."""
+
+
+class Link:
+    """One zygote process. `ready` is what it said when it had imported torch."""
+
+    def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
+        self._process, self._folder = process, folder
+        self.ready: Mapping[str, Any] = {}
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        return self._process.returncode is None and not self._input.is_closing()
+
+    @property
+    def _input(self) -> asyncio.StreamWriter:
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+    @classmethod
+    async def opened(cls) -> "Link":
+        """A zygote that has said it is ready."""
+        sweep(Path(tempfile.gettempdir()))
+        folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")  # only its owner may enter
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "app.runner.zygote", folder, cwd=ROOT, env=environment, limit=LONGEST_LINE,
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        link = cls(process, folder)
+        try:
+            link.ready = await asyncio.wait_for(link.heard(), READY_S)
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    def folder_for(self, run: str) -> str:
+        """A private folder for one run."""
+        return tempfile.mkdtemp(prefix="run-", dir=self._folder)
+
+    async def start(self, job: Job, limit_s: float) -> None:
+        """Have the ranks of a run forked."""
+        await self._tell({"do": "run", "job": json.loads(job.text), "limit_s": limit_s})
+
+    async def cancel(self, run: str) -> None:
+        """Have the ranks of a run killed."""
+        await self._tell({"do": "cancel", "run": run})
+
+    async def heard(self) -> dict[str, Any]:
+        """The next event, or Gone."""
+        assert self._process.stdout is not None
+        line = await self._process.stdout.readline()
+        if not line:
+            raise Gone
+        return json.loads(line)
+
+    async def close(self) -> None:
+        """End it: its input ends, it kills its ranks and goes; if it does not, it is killed, and they with it."""
+        self._input.close()
+        try:
+            await asyncio.wait_for(self._process.wait(), GONE_S)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    async def _tell(self, command: Mapping[str, Any]) -> None:
+        try:
+            self._input.write(json.dumps(command).encode() + b"\n")
+            await self._input.drain()
+        except (ConnectionError, RuntimeError):
+            raise Gone from None

@@ -1,0 +1,46 @@
+"""Makes the recorded runs that are shown where torch is missing: one real run of each demo, as it happens here.
+
+    python -m app.runner.record            every demo, with its default knobs
+    python -m app.runner.record ddp tp     these
+
+Wants a machine with torch and little else to do. The files say with which versions and when they were made.
+"""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import orjson
+
+from app.runner.catalog import DEMOS, demo_named
+from app.runner.event_log import Event
+from app.runner.launch import Runner
+from app.runner.recordings import FOLDER
+
+
+async def record(names: Sequence[str]) -> bool:
+    """Run each, write its file, say how it went."""
+    runner, well = Runner(), True
+    try:
+        for name in names:
+            run = runner.submit(demo_named(name), {}, client="record")
+            events = [event async for event in run.follow()]
+            (FOLDER / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(_shown(event)) + b"\n" for event in events))
+            well = well and bool(events[-1].get("ok"))
+            print(name, events[-1]["event"], "ok" if events[-1].get("ok") else "NOT as predicted")
+    finally:
+        await runner.close()
+    return well
+
+
+def _shown(event: Event) -> Event:
+    """The event as it is kept: the run's name means nothing later, and its start says when it was made."""
+    kept = {name: value for name, value in event.items() if name != "run"}
+    if event["event"] == "run.started":
+        kept["date"] = datetime.now(UTC).date().isoformat()
+    return kept
+
+
+if __name__ == "__main__":
+    sys.exit(not asyncio.run(record(sys.argv[1:] or list(DEMOS))))

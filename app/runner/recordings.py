@@ -1,0 +1,33 @@
+"""Recorded runs, for machines without torch: the events of one real run of each demo, as they were."""
+
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from app.settings import settings
+from engine.language.refusal import Refusal
+
+FOLDER = Path(__file__).parent / "recorded"
+
+
+def can_run() -> bool:
+    """Whether demos run here, or are shown from recordings. Does not import torch."""
+    return settings().live_demos and find_spec("torch") is not None
+
+
+def recording_of(name: str) -> Path:
+    """The file of this demo's recorded run, or a Refusal."""
+    path = FOLDER / f"{name}.jsonl"
+    if not path.exists():
+        raise Refusal(
+            "demo", name, "needs torch here, and has no recorded run: pip install 'shardboard[demos]'", code="no-torch"
+        )
+    return path
+
+
+def recorded(name: str) -> Iterator[dict[str, Any]]:
+    """The events of the recorded run of this demo."""
+    for line in recording_of(name).read_text(encoding="utf-8").splitlines():
+        yield json.loads(line)

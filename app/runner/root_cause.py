@@ -1,0 +1,132 @@
+"""Why a run failed: of all that its ranks said and how they ended, the one thing that came first. Pure.
+
+The errors that arrive first are often not the cause: when one rank dies, the others see a connection that was closed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.runner.job import REFERENCE
+
+Event = Mapping[str, Any]
+_SECONDARY = re.compile(r"connection (was )?(closed|reset|refused)|timed out|broken pipe|socket (closed|timeout)|"
+                        r"application timeout caused pair closure|peer (closed|reset)", re.IGNORECASE)  # fmt: skip
+_MISSING = re.compile(r"Ranks? (\d+)(?:[, ]+\d+)* failed to pass monitoredBarrier", re.IGNORECASE)
+_ACCUSED = re.compile(r"Detected mismatch between collectives.* but Rank (\d+) is running", re.DOTALL)
+KILLED = {
+    "SIGKILL": "was killed (SIGKILL)",
+    "SIGXCPU": "used up its CPU time (SIGXCPU)",
+    "SIGABRT": "aborted (SIGABRT)",
+    "SIGSEGV": "crashed (SIGSEGV)",
+}
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The rank at fault, None where no single one is, and a sentence."""
+
+    rank: int | str | None
+    sentence: str
+
+
+def root_cause(events: Sequence[Event], exits: Sequence[Event], ranks: int) -> Cause:
+    """The cause of a failed run.
+
+    events   of the run, its rank.error and stuck events among them
+    exits    rank.exit events
+
+    >>> seen = [{"event": "rank.error", "rank": 0, "t": 1.0, "type": "RuntimeError", "message": "Connection closed by peer"}]
+    >>> ended = [{"rank": 1, "t": 1.1, "code": 0, "signal": "SIGKILL", "by_us": False, "said": ""}]
+    >>> root_cause(seen, ended, ranks=2).sentence
+    'rank 1 was killed (SIGKILL)'
+    """
+    errors = sorted((e for e in events if e["event"] == "rank.error"), key=lambda error: error["t"])
+    stuck = {e["rank"]: e["last"] for e in events if e["event"] == "stuck"}
+    return (
+        _missed_barrier(errors) or _accused(errors) or _own(errors, exits) or _odd(stuck) or _silent(errors, exits, ranks)
+    )  # fmt: skip
+
+
+def secondary(error: Event) -> bool:
+    """Whether an error only says that another rank is gone or silent."""
+    return bool(_SECONDARY.search(error["message"])) and not _MISSING.search(error["message"])
+
+
+def _missed_barrier(errors: Sequence[Event]) -> Cause | None:
+    """A monitored barrier names the rank that did not come."""
+    found = next((match for e in errors if (match := _MISSING.search(e["message"]))), None)
+    return found and Cause(int(found[1]), found.string)
+
+
+def _accused(errors: Sequence[Event]) -> Cause | None:
+    """Where collectives are compared, every rank accuses one that differs from it: the odd one out is accused most."""
+    found = [match for e in errors if (match := _ACCUSED.search(e["message"]))]
+    votes = Counter(int(match[1]) for match in found).most_common(2)
+    if not votes or (len(votes) == 2 and votes[0][1] == votes[1][1]):
+        return None
+    rank = votes[0][0]
+    return Cause(rank, next(match.string for match in found if int(match[1]) == rank))
+
+
+def _own(errors: Sequence[Event], exits: Sequence[Event]) -> Cause | None:
+    """The first error that is a rank's own, or the first signal that ended one."""
+    own = [
+        (e["t"], e["rank"], f"{_rank_text(e['rank'])}: {e['type']}: {e['message']}") for e in errors if not secondary(e)
+    ]
+    died = [(e["t"], e["rank"], _ended(e)) for e in exits if e["signal"] and not e["by_us"]]
+    if not own and not died:
+        return None
+    _, rank, sentence = min([*own, *died], key=lambda found: found[0])
+    return Cause(rank, sentence)
+
+
+def _odd(stuck: Mapping[int, Sequence[Event]]) -> Cause | None:
+    """By the flight recorders: the rank whose collective differs from all others', or that has issued fewer."""
+    calls = {
+        rank: {call["number"]: f"{call['op']} of {call['sizes']}" for call in last}
+        for rank, last in stuck.items()
+        if last
+    }
+    if len(calls) < 3:
+        return None
+    for number in sorted(set.intersection(*map(set, calls.values()))):
+        (most, _), *others = Counter(made[number] for made in calls.values()).most_common()
+        different = [rank for rank, made in calls.items() if made[number] != most]
+        if others and len(different) == 1:
+            return Cause(different[0], f"rank {different[0]} is in {calls[different[0]][number]}, the others in {most} "
+                         f"(flight recorder, collective {number})")  # fmt: skip
+    ends = {rank: max(made) for rank, made in calls.items()}
+    late = min(ends, key=lambda rank: ends[rank])
+    ahead = sorted(ends.values())[1]
+    if ends[late] < ahead:
+        wanted = next(made[ends[late] + 1] for made in calls.values() if ends[late] + 1 in made)
+        return Cause(
+            late,
+            f"rank {late} has not issued collective {ends[late] + 1}, {wanted}, in which the others wait (flight recorder)",
+        )
+    return None
+
+
+def _silent(errors: Sequence[Event], exits: Sequence[Event], ranks: int) -> Cause:
+    """No rank has an error of its own: whoever said nothing is who the others waited for."""
+    heard = {e["rank"] for e in errors} | {e["rank"] for e in exits if not e["by_us"]}
+    silent = [rank for rank in range(ranks) if rank not in heard]
+    if len(silent) == 1 and errors:
+        return Cause(
+            silent[0], f"rank {silent[0]} did not take part; the others waited for it until their collective timed out"
+        )
+    if errors:
+        return Cause(None, f"{_rank_text(errors[0]['rank'])}: {errors[0]['type']}: {errors[0]['message']}")
+    return Cause(None, "the ranks ended without a word")
+
+
+def _ended(exit: Event) -> str:
+    said = f": {exit['said'][-200:]}" if exit["said"] and exit["signal"] == "SIGABRT" else ""
+    return f"{_rank_text(exit['rank'])} {KILLED.get(exit['signal'], 'ended by ' + exit['signal'])}{said}"
+
+
+def _rank_text(rank: int | str) -> str:
+    return "the single-process reference" if rank == REFERENCE else f"rank {rank}"

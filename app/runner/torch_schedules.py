@@ -1,0 +1,107 @@
+"""The schedules of torch.distributed.pipelining as the engine's own: what its simulator needs to say what a run will show.
+
+Five are in the engine already. Two are written here as PyTorch's classes order them; the tests compare all seven with the
+orders that PyTorch gives.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
+from engine.pipeline.schedules.base import Op, Rule, Schedule, Shape, nearest_multiples
+from engine.pipeline.simulator import run_schedule
+from engine.pipeline.timeline import Timeline
+
+FORWARD, BACKWARD_INPUT, BACKWARD_WEIGHT = 1.0, 1.0, 1.0  # of a full stage; a full backward takes both parts
+
+
+def breadth_first(stage: int, shape: Shape) -> list[Op]:
+    """All micro-batches through a chunk before the next chunk; then all back, the last first."""
+    _, m, v = shape
+    forward = [Op("F", n, chunk) for chunk in range(v) for n in range(m)]
+    return forward + [Op("B", op.micro_batch, op.chunk) for op in reversed(forward)]
+
+
+def interleaved_zero_bubble(stage: int, shape: Shape) -> list[Op]:
+    """Interleaved, with half the ramp: stage i lets i weight gradients wait, and works them off at the end."""
+    p, m, v = shape
+    total, ahead = m * v, min(m * v, p - stage - 1 + (v - 1) * p)
+    places = [(k // (p * v) * p + k % p, k % (p * v) // p) for k in range(total)]
+    forward = [Op("F", n, chunk) for n, chunk in places]
+    backward = [Op("I", n, v - 1 - chunk) for n, chunk in places]
+    ops, waiting = forward[:ahead], deque[Op]()
+    for k, op in enumerate(backward):
+        ops += [*forward[ahead + k : ahead + k + 1], op]
+        waiting.append(op._replace(kind="W"))
+        if k >= stage:
+            ops.append(waiting.popleft())
+    return [*ops, *waiting]
+
+
+def as_many_as_stages(shape: Shape) -> None:
+    """PyTorch's 1F1B refuses fewer."""
+    if shape.micro_batches < shape.stages:
+        rule = f"1F1B in PyTorch needs at least as many micro-batches as stages, {shape.stages}"
+        raise Refusal("micro_batches", shape.micro_batches, rule, str(shape.stages), "too-few")
+
+
+def whole_groups(shape: Shape) -> None:
+    """As the engine's interleaved schedule. PyTorch also takes numbers that it can cut into other equal groups."""
+    if shape.micro_batches % shape.stages:
+        rule = f"micro-batches pass in groups of pp = {shape.stages}, so it needs a multiple"
+        raise Refusal(
+            "micro_batches", shape.micro_batches, rule, nearest_multiples(shape.micro_batches, shape.stages), "divides"
+        )
+
+
+LOOPED_BFS = Schedule("looped-bfs", "Looped BFS", "All micro-batches through one chunk, then through the next.",
+                      "Lamy-Poirier 2022 (arXiv 2211.05953); order as in torch.distributed.pipelining", breadth_first,
+                      own_chunks=2, phased=True)  # fmt: skip
+INTERLEAVED_ZB = Schedule("interleaved-zb", "Interleaved zero bubble", "Interleaved chunks whose weight gradients fill the drain.",
+                          "Qi et al. 2023 (arXiv 2401.10241), ZB1P; order as in torch.distributed.pipelining",
+                          interleaved_zero_bubble, own_chunks=2, rules=(whole_groups,), splits_backward=True)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TorchSchedule:
+    """A schedule that PyTorch has.
+
+    name    of its class
+    own     the same order, as the engine writes it
+    rule    what PyTorch asks for beyond the engine
+    """
+
+    name: str
+    own: Schedule
+    chunks: int = 1
+    rule: Rule | None = None
+
+    def check(self, stages: int, micro_batches: int) -> None:
+        """Refuse a shape that it cannot run, naming the knobs of a demo."""
+        try:
+            self.own.check(stages, micro_batches, self.chunks)
+            if self.rule:
+                self.rule(Shape(stages, micro_batches, self.chunks))
+        except Refusal as refusal:
+            field = refusal.field.removeprefix("layout.")
+            raise Refusal(field, refusal.value, refusal.rule, refusal.nearest, refusal.code) from None
+
+    def timeline(self, stages: int, micro_batches: int) -> Timeline:
+        """The exact timeline of equal stages, a forward of a full stage taking 1."""
+        times = FORWARD, BACKWARD_INPUT, BACKWARD_WEIGHT
+        return run_schedule(self.own, stages, micro_batches, self.chunks, *times)
+
+
+TORCH_SCHEDULES = {
+    schedule.name: schedule
+    for schedule in (
+        TorchSchedule("GPipe", SCHEDULES["gpipe"]),
+        TorchSchedule("1F1B", SCHEDULES["1f1b"], rule=as_many_as_stages),
+        TorchSchedule("Interleaved1F1B", SCHEDULES["interleaved"], chunks=2),
+        TorchSchedule("LoopedBFS", LOOPED_BFS, chunks=2),
+        TorchSchedule("InterleavedZeroBubble", INTERLEAVED_ZB, chunks=2),
+        TorchSchedule("ZBVZeroBubble", SCHEDULES["zb-v"], chunks=2),
+        TorchSchedule("DualPipeV", SCHEDULES["dualpipev"], chunks=2),
+    )
+}

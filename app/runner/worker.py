@@ -1,0 +1,182 @@
+"""One rank of a run. The zygote forks it with `run_rank`; torchrun starts it as an ordinary program:
+
+    torchrun --nnodes 2 --nproc-per-node 4 … -m app.runner.worker --demo ddp --out events.jsonl layers=4
+
+Both write the same events, one line of JSON each. Under torchrun rank 0 collects them all, and judges them.
+"""
+
+import argparse
+import importlib
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from app.runner.catalog import DEMOS, checked, demo_named
+from app.runner.description import Demo
+from app.runner.job import REFERENCE, Emit, Job, event_line
+from app.runner.knobs import Whole
+from app.runner.plain_words import without_paths
+from app.runner.rank.agent import attempt, start_ranks
+from app.runner.rank.comm_log import CommLog
+from app.runner.rank.steps import train
+from app.runner.strategies.base import Rank, Trained, nothing
+from app.runner.verdict import verdict
+from engine.language.refusal import Refusal
+
+CLUSTER_PATIENCE_S = 60.0  # the first meeting of many hosts takes long
+
+
+def device_of(ranks: int, local: int) -> torch.device:
+    """A GPU for each rank of this host where there are enough, else the CPU. Asked only inside a rank: the zygote never
+    touches CUDA, so that what it forks can.
+
+    ranks, local   ranks on this host, and which of them this is
+    """
+    if torch.cuda.is_available() and torch.cuda.device_count() >= ranks:
+        torch.cuda.set_device(local)
+        return torch.device("cuda", local)
+    return torch.device("cpu")
+
+
+def run_rank(job: Job, rank: int, emit: Emit) -> None:
+    """Meet the other ranks in a file, train, measure, leave together."""
+    device = device_of(job.ranks, rank)
+    meet(job, rank, device, f"file://{job.folder}/meet{attempt()}")
+    _train(job, rank, device, emit)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+def run_agent(job: Job, emit_as: Callable[[int | str], Emit]) -> None:
+    """Start the ranks as torchrun does, and start all of them again when one fails."""
+    start_ranks(job, lambda rank: run_rank(job, rank, emit_as(rank)), restarts=job.whole("restarts"))
+
+
+def run_reference(job: Job, emit: Emit) -> None:
+    """Train the same model on the same batches alone."""
+    train(Rank(0, job, device_of(job.ranks, 0), CommLog(job.start), emit), _build_alone(job))
+
+
+def _build_alone(job: Job) -> Callable[[Rank], Trained]:
+    return importlib.import_module(demo_named(job.demo).reference_module).build
+
+
+def meet(job: Job, rank: int, device: torch.device, where: str) -> None:
+    """Make the group of all ranks."""
+    getattr(importlib.import_module(demo_named(job.demo).module), "prepare", nothing)(job)
+    dist.init_process_group(
+        "nccl" if device.type == "cuda" else "gloo", init_method=where, rank=rank, world_size=job.ranks,
+        timeout=timedelta(seconds=job.patience),
+    )  # fmt: skip
+
+
+def _train(job: Job, rank: int, device: torch.device, emit: Emit) -> None:
+    build = importlib.import_module(demo_named(job.demo).module).build
+    train(Rank(rank, job, device, CommLog(job.start), emit), build)
+
+
+class Kept:
+    """The events of one rank, kept until they are collected."""
+
+    def __init__(self, run: str, rank: int | str) -> None:
+        self.run, self.rank, self.start = run, rank, time.monotonic()
+        self.events: list[dict[str, Any]] = []
+
+    def emit(self, event: str, **fields: Any) -> None:
+        t = round(time.monotonic() - self.start, 4)
+        self.events.append({"event": event, "run": self.run, "rank": self.rank, "t": t, **fields})
+
+
+def main(argv: Sequence[str]) -> int:
+    """A rank that torchrun started: RANK, WORLD_SIZE and the rest come from its environment."""
+    options = _options(argv)
+    rank, ranks, local, here = (
+        int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
+    )
+    try:
+        demo = _sized(demo_named(options.demo), ranks)
+        params = checked(demo, dict(pair.partition("=")[::2] for pair in options.knobs))
+        if demo.ranks(params) != ranks:
+            raise Refusal(
+                "ranks", ranks, f"these knobs make a mesh of {demo.ranks(params)} ranks", str(demo.ranks(params))
+            )
+    except Refusal as refusal:
+        print(refusal.sentence, file=sys.stderr)
+        return 2
+    job, device = (
+        Job("cluster", demo.name, params, ranks, folder="", patience=CLUSTER_PATIENCE_S),
+        device_of(here, local),
+    )
+    meet(job, rank, device, "env://")
+    dist.barrier()  # from here on the clocks of all hosts count from the same moment
+    kept = Kept(job.run, rank)
+    _run(replace(job, start=kept.start), rank, device, demo, kept, options.out)
+    return 0
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m app.runner.worker", description="One rank of a demo, started by torchrun."
+    )
+    parser.add_argument("--demo", required=True, choices=list(DEMOS))
+    parser.add_argument("--out", type=Path, default=Path("events.jsonl"), help="file that rank 0 writes")
+    parser.add_argument("knobs", nargs="*", metavar="key=value")
+    return parser.parse_args(argv)
+
+
+def _sized(demo: Demo, ranks: int) -> Demo:
+    """The demo with as many ranks as torchrun has started, which may be more than a server allows."""
+    knobs = [replace(knob, default=ranks, high=max(ranks, knob.high)) if isinstance(knob, Whole) and knob.name == "ranks" else knob
+             for knob in demo.knobs]  # fmt: skip
+    return replace(demo, knobs=tuple(knobs))
+
+
+def _run(job: Job, rank: int, device: torch.device, demo: Demo, kept: Kept, out: Path) -> None:
+    """Train, bring all events to rank 0, and let it compare them with a training alone."""
+    try:
+        _train(job, rank, device, kept.emit)
+    except Exception as error:  # the others cannot be reached any more: what this rank knows is written beside
+        kept.emit("rank.error", type=type(error).__name__, message=without_paths(str(error)))
+        write(out.with_suffix(f".rank{rank}{out.suffix}"), kept.events)
+        raise
+    everywhere: list[Any] = [None] * job.ranks
+    dist.gather_object(kept.events, everywhere if rank == 0 else None)
+    dist.barrier()  # a rank that leaves earlier than the others closes its connections in their faces
+    dist.destroy_process_group()
+    if rank:
+        return
+    alone = Kept(job.run, REFERENCE)
+    train(Rank(0, job, device, CommLog(alone.start), alone.emit), _build_alone(job))
+    prediction = demo.predict(job.params)
+    versions = {"torch": torch.__version__, "python": platform.python_version(), "system": platform.system()}
+    first = {"event": "run.started", "run": job.run, "demo": demo.name, "params": dict(job.params), "ranks": job.ranks, "seed": job.seed,
+             "versions": versions, "cold": True, "predicted": prediction.document(), "t": 0.0}  # fmt: skip
+    said = sorted((event for events in [*everywhere, alone.events] for event in events), key=lambda event: event["t"])
+    rows = [{"event": "check", "run": job.run, **row} for row in verdict(prediction, said)]
+    done = {
+        "event": "run.done",
+        "run": job.run,
+        "reason": "done",
+        "wall_s": said[-1]["t"],
+        "ok": all(row["ok"] for row in rows),
+    }
+    write(out, [first, *said, *rows, done])
+
+
+def write(path: Path, events: Iterable[Mapping[str, Any]]) -> None:
+    """Events as lines of JSON, each with its number."""
+    numbered = ({"seq": number, **event} for number, event in enumerate(events, 1))
+    path.write_bytes(b"".join(event_line(event.pop("event"), event) for event in numbered))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

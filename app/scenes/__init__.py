@@ -1,0 +1,1 @@
+"""The scenes' pages: frames, predictions, players."""

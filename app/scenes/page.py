@@ -1,0 +1,75 @@
+"""Scenes: pages whose pictures move. Every frame has an address; the player only chooses one."""
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from app.board.scenes import SCENES, scene_named
+from app.plan.figures import plan_figures
+from app.scenes.view import place, staged, view_of
+from app.web.render import page, part
+
+# what a scene draws, done for real
+REAL = {
+    "ddp": "ddp",
+    "zero": "fsdp2",
+    "tp": "tp",
+    "pp": "pp",
+    "cp": "cp",
+    "ep": "ep",
+    "layout": "3d",
+    "failures": "kill-rank",
+}
+
+router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
+
+
+@router.get("/scenes")
+def index(request: Request) -> HTMLResponse:
+    """All scenes, each with one of its pictures."""
+    shown = [(scene, staged(scene, scene.values({}))) for scene in SCENES.values()]
+    return page(request, "scenes/index.html", scenes=shown)
+
+
+@router.get("/gallery")
+def gallery(request: Request) -> HTMLResponse:
+    """Every frame of every scene on one page, and the planner's figures for the question's own layout."""
+    shown = [(scene, staged(scene, scene.values({}))) for scene in SCENES.values()]
+    return page(request, "scenes/gallery.html", scenes=shown, figures=plan_figures())
+
+
+@router.get("/scenes/{name}")
+def scene(request: Request, name: str) -> HTMLResponse:
+    """One scene with its player."""
+    return page(
+        request, "scenes/page.html", view=view_of(scene_named(name), request.query_params), real=REAL.get(name, "")
+    )
+
+
+@router.get("/scenes/{name}/stage")
+def stage(request: Request, name: str) -> HTMLResponse:
+    """The frames alone, for knobs that turn."""
+    return part(request, "scenes/_stage.html", view=view_of(scene_named(name), request.query_params))
+
+
+@router.get("/scenes/{name}/answer")
+def answer(request: Request, name: str) -> HTMLResponse:
+    """What the engine says to a prediction."""
+    return part(request, "scenes/_verdict.html", view=view_of(scene_named(name), request.query_params))
+
+
+@router.get("/scenes/{name}/frames/{at}.svg")
+def frame(request: Request, name: str, at: int) -> Response:
+    """One frame by its address: the same address, the same bytes."""
+    found = scene_named(name)
+    frames = staged(found, found.values(request.query_params)).frames
+    return Response(frames[place(at, len(frames))].figure.svg(), media_type="image/svg+xml")
+
+
+@router.get("/scenes/{name}/working/{number}")
+def working(request: Request, name: str, number: int) -> HTMLResponse:
+    """How one of a scene's numbers is computed."""
+    found = scene_named(name)
+    numbers = staged(found, found.values(request.query_params)).numbers
+    term = numbers[place(number, len(numbers), "number")]
+    template = "plan/_working.html" if "HX-Request" in request.headers else "scenes/working.html"
+    return page(request, template, term=term, scene=found)

@@ -1,0 +1,105 @@
+"""Scenes made ready to be shown: all frames for a setting of the knobs, kept for the settings asked for last."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from urllib.parse import urlencode
+
+from app.board.scenes import SCENES, Frame, Misconception, Question, Scene
+from app.board.scenes.base import knob_text
+from app.scenes.grading import Verdict, graded
+from engine.language.formula import Term
+from engine.language.refusal import Refusal
+
+SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
+KEPT_SCENES = 256
+
+
+@dataclass(frozen=True)
+class Stage:
+    """All frames of a scene for one setting of its knobs, and what is said about them."""
+
+    frames: tuple[Frame, ...]
+    question: Question
+    numbers: tuple[Term, ...]
+    misconceptions: tuple[Misconception, ...]
+
+
+@dataclass(frozen=True)
+class SceneView:
+    """Everything a scene's page shows. `stage` is missing where the knobs fit no picture.
+
+    says       what is wrong with the query, a sentence each
+    refusals   the same for those that belong beside a knob, which shows its value
+    """
+
+    scene: Scene
+    state: Mapping[str, str]
+    at: int
+    stage: Stage | None
+    says: tuple[str, ...]
+    refusals: Mapping[str, str]
+    verdict: Verdict | None
+
+    def query(self, **changes: object) -> str:
+        """This page's query with something changed."""
+        return urlencode({**self.state, "frame": self.at, **changes})
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        return SPEEDS
+
+    @property
+    def before(self) -> int:
+        return max(0, self.at - 1)
+
+    @property
+    def after(self) -> int:
+        return min(len(self.stage.frames) - 1, self.at + 1) if self.stage else 0
+
+
+def staged(scene: Scene, values: Mapping[str, float]) -> Stage:
+    """The frames and words of a scene for these values. Pure, so kept for the settings asked for last."""
+    return _staged(scene.name, tuple(values.items()))
+
+
+@lru_cache(maxsize=KEPT_SCENES)
+def _staged(name: str, values: tuple[tuple[str, float], ...]) -> Stage:
+    scene, given = SCENES[name], dict(values)
+    return Stage(scene.frames(given), scene.question(given), scene.numbers(given), scene.misconceptions(given))
+
+
+def place(at: int, count: int, field: str = "frame") -> int:
+    """A place that exists, or a Refusal."""
+    if not 0 <= at < count:
+        raise Refusal(field, at, f"there are {count}, counted from 0", str(min(max(at, 0), count - 1)))
+    return at
+
+
+def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
+    """The view model of a query: knobs, frame and prediction are in it."""
+    state = {knob.name: given.get(knob.name, knob_text(knob)).strip() for knob in scene.knobs}
+    try:
+        found = staged(scene, scene.values({**given, **state}))
+    except Refusal as refusal:
+        return SceneView(scene, state, 0, None, *_told(scene, refusal), None)
+    verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
+    try:
+        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, (), {}, verdict)
+    except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
+        return SceneView(scene, state, 0, found, *_told(scene, refusal), verdict)
+
+
+def _told(scene: Scene, refusal: Refusal) -> tuple[tuple[str, ...], dict[str, str]]:
+    names = [knob.name for knob in scene.knobs]
+    beside = {each.field: each.advice for each in refusal.all if each.field in names}
+    return tuple(each.sentence for each in refusal.all), beside
+
+
+def frame_number(given: Mapping[str, str]) -> int:
+    """The frame a query names, 0 if it names none."""
+    text = given.get("frame", "0")
+    try:
+        return int(text)
+    except ValueError:
+        raise Refusal("frame", text, "needs a whole number", "0") from None

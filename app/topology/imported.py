@@ -1,0 +1,86 @@
+"""A scenario document as the planner's form holds it: what a pasted launch text becomes on the board."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from app.plan.form import FIELDS, PASTED, state_of
+from engine.catalog.hardware import cluster_from
+from engine.catalog.hf_config import NAMES, model_of_config
+from engine.catalog.model import Model
+from engine.language.refusal import Refusal
+from engine.layout.layout import Layout
+from engine.scenario import model_from, scenario_from
+
+# families of config.json that can say every shape there is between them
+LEARNED = " (learned positions beside gated MLPs, for instance)"
+FAMILIES = ("llama", "mixtral", "deepseek_v3", "gpt2", "opt", "bloom", "gpt_neox")
+
+
+def state_of_document(document: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+    """The form's state of a scenario document, and a sentence for each thing the form cannot hold.
+
+    >>> state, unsaid = state_of_document({"model": "llama-3-8b", "cluster": "hgx-h100", "gpus": 64, "layout": {"tp": 4, "pp": 2}})
+    >>> state["model"], state["tp"], state["batch"], unsaid
+    ('llama-3-8b', '4', '128', [])
+    """
+    scenario, unsaid = scenario_from(document), []
+    layout = scenario.layout
+    state = state_of({"cluster": _base(document["cluster"])})
+    state |= {name: _text(getattr(layout, name)) for name in FIELDS if name in Layout.model_fields}
+    state |= {
+        "gpus": str(scenario.gpus), "sequence": str(scenario.sequence_tokens), "batch": str(layout.global_batch),
+        "precision": scenario.precision, "stack": document.get("stack") or "",
+        "tokens": f"{scenario.training.tokens / FIELDS['tokens'].worth:.12g}", "price": f"{scenario.training.usd_per_gpu_hour:.12g}",
+    }  # fmt: skip
+    state |= _network(document["cluster"], unsaid)
+    state |= _model(document["model"], unsaid)
+    return {name: state[name] for name in FIELDS}, unsaid
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _base(cluster: Any) -> str:
+    return cluster["base"] if isinstance(cluster, Mapping) else cluster
+
+
+def _network(document: Any, unsaid: list[str]) -> dict[str, str]:
+    cluster, usual = cluster_from(document), cluster_from(_base(document))
+    if cluster.gpus_per_node != usual.gpus_per_node:
+        unsaid.append(
+            f"gpus_per_node = {cluster.gpus_per_node}: the form has no field for it; {usual.title} has {usual.gpus_per_node}."
+        )
+    return {"nic": f"{cluster.nic_gbit_per_s:g}", "spine": f"{cluster.oversubscription:g}"}
+
+
+def _model(document: Any, unsaid: list[str]) -> dict[str, str]:
+    if isinstance(document, str):
+        return {"model": document, "config": ""}
+    if "hf_config" in document:
+        return {"model": PASTED, "config": json.dumps(document["hf_config"])}
+    model = model_from(document)
+    shapes = [config for config in _configs(model) if _read(config) == model]
+    if not shapes:
+        unsaid.append(
+            f"model: no config.json says all of this shape{LEARNED if model.positions else ''}; what it can say is shown."
+        )
+        shapes = [config for config in _configs(model) if _read(config)]
+    return {"model": PASTED, "config": json.dumps(shapes[0])}
+
+
+def _configs(model: Model) -> Iterable[dict[str, Any]]:
+    """The shape in the words of each family."""
+    given = {field: getattr(model, field) for field in NAMES if getattr(model, field, None)}
+    for family in FAMILIES:
+        config: dict[str, Any] = {"model_type": family, **{NAMES[field][0]: value for field, value in given.items()}}
+        config["tie_word_embeddings"] = model.tied
+        yield config | ({"n_positions": model.positions} if model.positions and family in ("gpt2", "opt") else {})
+
+
+def _read(config: dict[str, Any]) -> Model | None:
+    try:
+        return model_of_config(config)
+    except Refusal:
+        return None

@@ -1,0 +1,1 @@
+"""What every room answers through: rendering, assets, limits, who asks, JSON."""

@@ -1,0 +1,87 @@
+"""How much a request may send: a larger body is refused from its first line, or as soon as it grows too long."""
+
+import asyncio
+
+from fastapi import HTTPException, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.web.json_text import sentence_of, too_large
+from app.web.render import error
+from engine.language.units import MB
+
+BODY_BYTES = int(MB)
+DISCARDED_BYTES = int(32 * MB)
+DISCARDED_S = 5.0
+
+
+class BodyLimit:
+    """Refuses bodies over BODY_BYTES without holding them in memory, whether they say their length or not.
+
+    The refusal leaves at once. Most clients read it only after they have sent everything, so what still comes is
+    thrown away for a while before the connection closes.
+    """
+
+    def __init__(self, app: ASGIApp, limit: int = BODY_BYTES):
+        self.app, self.limit = app, limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        body = _Counted(receive, self.limit)
+        if _said_bytes(scope) > self.limit:
+            body.refused = True
+            await error(Request(scope), 413, body.sentence)(scope, receive, body.then_discard(send))
+        else:
+            await self.app(scope, body.receive, body.then_discard(send))
+
+
+class _Counted:
+    """A request's body, counted as it comes."""
+
+    def __init__(self, receive: Receive, limit: int):
+        self.source, self.limit, self.read, self.refused = receive, limit, 0, False
+
+    @property
+    def sentence(self) -> str:
+        return sentence_of(too_large(self.limit))
+
+    async def receive(self) -> Message:
+        message = await self.source()
+        self.read += len(message.get("body", b""))
+        if self.read > self.limit:
+            self.refused = True
+            raise HTTPException(413, self.sentence)
+        return message
+
+    def then_discard(self, send: Send) -> Send:
+        """Sends the answer; after a refusal, ends it only when the rest of the body is gone."""
+
+        async def send_and_discard(message: Message) -> None:
+            last = message["type"] == "http.response.body" and not message.get("more_body", False)
+            if not (last and self.refused):
+                await send(message)
+                return
+            await send({**message, "more_body": True})
+            await self._discard()
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+        return send_and_discard
+
+    async def _discard(self) -> None:
+        thrown = 0
+        try:
+            async with asyncio.timeout(DISCARDED_S):
+                while thrown < DISCARDED_BYTES:
+                    message = await self.source()
+                    thrown += len(message.get("body", b""))
+                    if not message.get("more_body", False):
+                        return
+        except TimeoutError:
+            return
+
+
+def _said_bytes(scope: Scope) -> int:
+    """The length the request announces; 0 where it announces none that is a number.   [bytes]"""
+    text = dict(scope["headers"]).get(b"content-length", b"")
+    return int(text) if text.isdigit() and len(text) < 20 else 0

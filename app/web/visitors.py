@@ -1,0 +1,69 @@
+"""Who asks: one visitor from another, this server's own pages from another site's, a form's fields out of a body."""
+
+import secrets
+from collections.abc import Iterable
+from urllib.parse import parse_qsl, urlsplit
+
+from fastapi import HTTPException, Request
+from fastapi.responses import Response
+
+from engine.language.refusal import Refusal
+
+VISITOR, MONTH_S = "visitor", 30 * 24 * 3600
+
+
+def own_page(request: Request) -> None:
+    """Refuses what another site's page has sent here."""
+    origin = request.headers.get("origin")
+    if origin is None and request.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
+        return
+    if origin is None or urlsplit(origin).netloc != request.headers.get("host"):
+        raise HTTPException(403, "Only the pages of this server may start and stop runs here.")
+
+
+def visitor_of(request: Request) -> str:
+    """A name for whoever asks, kept in a cookie from the first run on."""
+    known = request.cookies.get(VISITOR, "")
+    if known and len(known) <= 40:
+        return known
+    if not hasattr(request.state, "visitor"):
+        request.state.visitor = secrets.token_urlsafe(9)
+    return request.state.visitor
+
+
+def remember(request: Request, answer: Response) -> Response:
+    """The same answer, with the visitor's name to bring along next time."""
+    answer.set_cookie(VISITOR, visitor_of(request), httponly=True, samesite="lax", max_age=MONTH_S)
+    return answer
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """Fields of a form that was sent."""
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return once(parse_qsl(body, keep_blank_values=True, max_num_fields=40))
+    except ValueError as problem:
+        if isinstance(problem, Refusal):
+            raise
+        raise HTTPException(422, "A form has at most 40 fields.") from None
+
+
+def once(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Fields with their values; one that is given twice is refused."""
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise Refusal(name[:40], None, "is given twice", code="duplicate-key")
+        found[name] = value
+    return found
+
+
+def owned(request: Request, client: str) -> None:
+    """Refuses to stop what somebody else has started."""
+    if client != visitor_of(request):
+        raise HTTPException(403, "Only who has started a run may stop it.")
+
+
+def narrow(request: Request) -> bool:
+    """Whether the browser asked for narrow figures."""
+    return request.cookies.get("narrow") == "1"

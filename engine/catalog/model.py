@@ -1,0 +1,131 @@
+"""The shape of a transformer, and the catalogue of known ones."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine.language.document import Count, Document, Real, Says, Whole, whole
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+
+CATALOG = Path(__file__).parent / "models.yaml"
+NOTES = (
+    "title", "source", "published_parameters", "published_active_parameters", "published_source", "called_parameters",
+    "called_active_parameters",
+)  # fmt: skip
+
+
+class Model(Document, frozen=True):
+    """A decoder-only transformer: dense or with experts, with grouped-query or latent (MLA) attention."""
+
+    layers: Whole = Count(le=10_000, meaning="transformer layers")
+    hidden: Whole = Count(le=1_000_000, meaning="hidden size")
+    heads: Whole = Count(le=10_000, meaning="query heads")
+    vocab: Whole = Count(le=10_000_000, meaning="vocabulary")
+    kv_heads: Whole = Count(0, le=10_000, meaning="0 for as many as heads")
+    head_dim: Whole = Count(0, le=100_000, meaning="0 for hidden / heads")
+    ffn: Whole = Count(0, le=10_000_000, meaning="0 for 4 x hidden")
+    gated: bool = Says("gated MLP (SwiGLU): three matrices instead of two", default=False)
+    tied: bool = Says("head and embedding are one matrix", default=False)
+    positions: Whole = Count(0, le=100_000_000, meaning="learned position embeddings")
+    experts: Whole = Count(0, le=100_000, meaning="experts of a layer; 0 for a dense model")
+    top_k: Whole = Count(0, le=100_000, meaning="experts a token goes to")
+    moe_ffn: Whole = Count(0, le=10_000_000, meaning="inner size of an expert; 0 for ffn")
+    shared_experts: Whole = Count(0, le=1_000, meaning="experts every token goes to")
+    routed_nodes: Whole = Count(0, le=4096, meaning="nodes a token's experts may stand on; 0 for any")
+    dense_layers: Whole = Count(0, le=10_000, meaning="leading layers without experts")
+    q_lora_rank: Whole = Count(0, le=1_000_000, meaning="latent attention: rank of the query")
+    kv_lora_rank: Whole = Count(0, le=1_000_000, meaning="above 0: latent attention")
+    qk_nope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size without position")
+    qk_rope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size with position")
+    v_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size of the value")
+    round_parameters: Real | None = Says(
+        "scale the parameters to this total: a whiteboard's round model", "parameters", default=None, gt=0, le=1e18
+    )
+
+    def model_post_init(self, _context: Any) -> None:
+        fill = {
+            "kv_heads": self.kv_heads or self.heads,
+            "head_dim": self.head_dim or self.hidden // self.heads,
+            "ffn": self.ffn or 4 * self.hidden,
+            "moe_ffn": self.moe_ffn or (self.ffn or 4 * self.hidden if self.experts else 0),
+        }
+        for name, value in fill.items():
+            object.__setattr__(self, name, value)
+
+    def refusals(self) -> list[Refusal]:
+        """What has no meaning about this shape."""
+        found = []
+        if self.head_dim * self.heads != self.hidden and self.head_dim == self.hidden // self.heads:
+            found.append(Refusal("model.heads", self.heads, f"heads must divide hidden {self.hidden} or head_dim be given",
+                                 whole(self.heads, divides=self.hidden)))  # fmt: skip
+        if self.heads % self.kv_heads:
+            found.append(Refusal("model.kv_heads", self.kv_heads, f"kv_heads must divide the {self.heads} heads",
+                                 whole(self.kv_heads, divides=self.heads)))  # fmt: skip
+        if self.experts and not 1 <= self.top_k <= self.experts:
+            found.append(Refusal("model.top_k", self.top_k, f"a token needs 1 to {self.experts} of the experts",
+                                 str(min(max(self.top_k, 1), self.experts))))  # fmt: skip
+        if not self.experts and (self.top_k or self.shared_experts):
+            found.append(Refusal("model.experts", 0, "top_k and shared_experts need experts"))
+        if self.latent and not (self.qk_nope_head_dim + self.qk_rope_head_dim and self.v_head_dim):
+            found.append(
+                Refusal(
+                    "model.v_head_dim", self.v_head_dim, "latent attention needs the sizes of its query and value heads"
+                )
+            )
+        if self.dense_layers > self.layers:
+            found.append(Refusal("model.dense_layers", self.dense_layers, f"the model has {self.layers} layers",
+                                 str(self.layers)))  # fmt: skip
+        return found
+
+    @property
+    def latent(self) -> bool:
+        return self.kv_lora_rank > 0
+
+    @property
+    def qk_dim(self) -> int:
+        """Size of one head's query and key."""
+        return self.qk_nope_head_dim + self.qk_rope_head_dim if self.latent else self.head_dim
+
+    @property
+    def v_dim(self) -> int:
+        """Size of one head's value."""
+        return self.v_head_dim if self.latent else self.head_dim
+
+    @property
+    def moe_layers(self) -> int:
+        """Layers with experts."""
+        return self.layers - self.dense_layers if self.experts else 0
+
+
+@lru_cache(maxsize=1)
+def catalogue() -> dict[str, dict[str, Any]]:
+    """The models of the catalogue: name -> title, source, shape and what its publisher says of its size."""
+    return yaml.load(CATALOG.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+@lru_cache(maxsize=64)
+def model_named(name: str) -> Model:
+    """The model of this name in the catalogue.
+
+    >>> model_named("llama-3-70b").layers
+    80
+    """
+    if name not in catalogue():
+        raise Refusal("model", name, f"not in the catalogue ({', '.join(catalogue())})", nearest(name, catalogue()))
+    return Model(**{key: value for key, value in catalogue()[name].items() if key not in NOTES})
+
+
+def called_parameters(model: Model) -> tuple[float, float] | None:
+    """Total and active parameters as people say them, for a model of the catalogue.   [parameters]
+
+    >>> called_parameters(model_named("llama-3-70b"))
+    (70000000000.0, 70000000000.0)
+    """
+    for name, entry in catalogue().items():
+        if model_named(name) == model:
+            total = entry["called_parameters"]
+            return total, entry.get("called_active_parameters", total)
+    return None

@@ -1,0 +1,1 @@
+"""Floating point work, and the time one GPU takes for it."""

@@ -1,0 +1,128 @@
+"""The arithmetic one does at a whiteboard, beside the exact answer, and what makes the two differ."""
+
+from dataclasses import dataclass
+
+from engine.catalog.model import called_parameters
+from engine.compute.flops import training_flop
+from engine.estimate import Estimate
+from engine.language.formula import Number, Term, formula
+from engine.language.units import share_text
+from engine.memory.state import state_bytes
+from engine.pipeline.bubble import bubble_of_total
+from engine.run.training import gpu_hours, run_usd, tokens_per_second, wall_days
+from engine.step.parts import share_of_step
+
+USUAL_MFU = 0.40  # the interview card's middle of 35 to 45 %
+
+
+@formula(r"<n>", unit="parameters", source="The size people say; two digits where a model has no name")
+def round_parameters(n: Number) -> Number:
+    """Parameters as one says them.   [parameters]
+
+    n   parameters, rounded   [parameters]
+
+    >>> round_parameters(70e9)
+    70000000000.0
+    """
+    return n
+
+
+@formula(r"<m>", unit="share of peak", source="The interview card: 35 to 45 % of BF16 peak on H100")
+def assumed_mfu(m: Number) -> Number:
+    """The MFU one assumes before anything is known.   [share]
+
+    m   assumed utilization   [share above 0]
+
+    >>> assumed_mfu(0.4)
+    0.4
+    """
+    return m
+
+
+@formula(
+    r"\frac{6 \cdot <N> \cdot <B> \cdot <s>}{<g> \cdot <P> \cdot <u>}",
+    unit="s",
+    source="6ND for the tokens of one step",
+)
+def napkin_step_s(N: Number, B: Number, s: Number, g: Number, P: Number, u: Number) -> Number:
+    """Time of one step at an assumed MFU.   [s]
+
+    N   parameters                  [parameters]
+    B   global batch                [sequences]
+    s   sequence length             [tokens]
+    g   GPUs                        [count]
+    P   dense peak of one GPU       [FLOP/s]
+    u   utilization assumed         [share above 0]
+
+    >>> round(napkin_step_s(70e9, 512, 8192, 1024, 989e12, 0.4), 2)
+    4.35
+    """
+    return 6 * N * B * s / (g * P * u)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One quantity by both lenses, and why they differ."""
+
+    name: str
+    label: str
+    napkin: Term
+    exact: Term
+    why: str
+
+
+def comparisons(estimate: Estimate) -> tuple[Comparison, ...]:
+    """The napkin's answers beside the exact ones.
+
+    >>> from engine.estimate import estimate
+    >>> from engine.scenario import scenario_from
+    >>> card = estimate(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}))
+    >>> [row.napkin.text for row in comparisons(card)][:3]
+    ['70 B parameters', '9.57 GB', '15.8 % of the step']
+    """
+    scenario, layout, run = estimate.scenario, estimate.scenario.layout, estimate.scenario.training
+    peak = scenario.cluster.gpu.peak(scenario.precision)
+    total, active = called_parameters(scenario.model) or (
+        float(f"{estimate.parameters.value:.2g}"),
+        float(f"{estimate.active_parameters:.2g}"),
+    )
+    everything = round_parameters.explain("parameters", n=total)
+    parameters = round_parameters.explain("active parameters", n=active)
+    mfu = assumed_mfu.explain("MFU", m=run.mfu or USUAL_MFU)
+    state = state_bytes.explain("training state per GPU", N=everything.value / (layout.tp * layout.pp), zero=layout.zero,
+                                D=layout.shard_width)  # fmt: skip
+    step = napkin_step_s.explain("one step", N=parameters, B=layout.global_batch, s=scenario.sequence_tokens, g=scenario.gpus,
+                                 P=peak, u=mfu)  # fmt: skip
+    flop = training_flop.explain("work of the run", N=parameters, T=run.tokens)
+    hours = gpu_hours.explain("GPU-hours", flop=flop, peak_flop_per_s=peak, mfu=mfu)
+    return (
+        Comparison("parameters", "parameters", everything, estimate.parameters, "the name, against every matrix counted"),
+        Comparison("state", "state per GPU", state, estimate.fullest.state, _why_state(estimate)),
+        Comparison("bubble", "bubble", bubble_of_total.explain(p=layout.pp, m=layout.micro_batches, v=layout.vp),
+                   share_of_step.explain("bubble", x=estimate.step.bubble, s=estimate.step.seconds), _why_bubble(estimate)),
+        Comparison("step", "one step", step, estimate.step.seconds, "an MFU assumed, against kernels, wires and waiting added up"),
+        Comparison("speed", "speed", tokens_per_second.explain(B=layout.global_batch, s=scenario.sequence_tokens, t=step),
+                   estimate.tokens_per_second, "follows from the step"),
+        Comparison("mfu", "MFU", mfu, estimate.mfu.six_n, "both by 6N"),
+        Comparison("days", "days", wall_days.explain(gpu_hours=hours, gpus=scenario.gpus), estimate.training.days,
+                   "no failures in either"),
+        Comparison("usd", "price", run_usd.explain(gpu_hours=hours, usd_per_gpu_hour=run.usd_per_gpu_hour),
+                   estimate.training.usd, "before restarts and ablations"),
+    )  # fmt: skip
+
+
+def _why_state(estimate: Estimate) -> str:
+    layout = estimate.scenario.layout
+    sized = f"{layout.gradient_bytes} bytes a gradient, not 2" if layout.gradient_bytes != 2 else "rounding"
+    uneven = "; the fullest stage also holds the embedding or the head" if layout.pp > 1 else ""
+    return sized + uneven
+
+
+def _why_bubble(estimate: Estimate) -> str:
+    layout = estimate.scenario.layout
+    if layout.pp == 1:
+        return "one stage never waits for another"
+    if layout.schedule in ("gpipe", "1f1b", "interleaved"):
+        alone = share_text(estimate.alone.bubble_of_total)
+        return f"share of the whole step, communication and optimizer included; the slowest stage waits least ({alone} if all were equal)"
+    return "the napkin knows only 1F1B and interleaving; this schedule is simulated"

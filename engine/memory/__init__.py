@@ -1,0 +1,1 @@
+"""Bytes one GPU holds, part by part."""

@@ -1,0 +1,1 @@
+"""Who talks to whom, over which links, how much and how long."""

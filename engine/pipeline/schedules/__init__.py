@@ -1,0 +1,35 @@
+"""Pipeline schedules, one small file each. To add one: copy the smallest sibling and list it here; the page, the CLI
+and the tests read this list."""
+
+from engine.language.formula import nearest
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules.base import Op, Schedule, Shape
+from engine.pipeline.schedules.dualpipe import DUALPIPE
+from engine.pipeline.schedules.dualpipev import DUALPIPEV
+from engine.pipeline.schedules.gpipe import GPIPE
+from engine.pipeline.schedules.interleaved import INTERLEAVED
+from engine.pipeline.schedules.one_f_one_b import ONE_F_ONE_B
+from engine.pipeline.schedules.placement import Place, Placement
+from engine.pipeline.schedules.zbv import ZB_V
+from engine.pipeline.schedules.zero_bubble import ZB_H1, ZB_H2
+
+SCHEDULES: dict[str, Schedule] = {
+    schedule.name: schedule for schedule in (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_V, DUALPIPE, DUALPIPEV)
+}
+SHOWN_ONLY: dict[str, Schedule] = {ZB_H2.name: ZB_H2}  # drawn in a scene, never chosen by a layout
+
+__all__ = [
+    "SCHEDULES", "SHOWN_ONLY", "Op", "Place", "Placement", "Schedule", "Shape", "schedule_named",
+]  # fmt: skip
+
+
+def schedule_named(name: str) -> Schedule:
+    """The schedule of this name, or a Refusal with the name most like it.
+
+    >>> schedule_named("1f1b").title
+    '1F1B'
+    """
+    if name not in SCHEDULES:
+        rule = f"there is no such schedule; there are {', '.join(SCHEDULES)}"
+        raise Refusal("layout.schedule", name, rule, nearest(name, SCHEDULES))
+    return SCHEDULES[name]

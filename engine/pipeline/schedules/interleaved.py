@@ -1,0 +1,54 @@
+"""Interleaved 1F1B: each stage holds v thin chunks, so the pipe fills and drains v times faster.
+
+Micro-batches pass in groups of p: a group goes through chunk 0 of all stages, then through chunk 1, and so on.
+
+    stage 0   F0 F1 f0 f1 F2 b0 F3 b1 f2 ...    (p = 2, v = 2; capitals are chunk 0)
+"""
+
+from engine.language.refusal import Refusal
+from engine.pipeline.schedules import one_f_one_b
+from engine.pipeline.schedules.base import Op, Schedule, Shape, nearest_multiples
+
+CODE = "interleave-illegal"
+
+
+def order(stage: int, shape: Shape) -> list[Op]:
+    """Stage i runs 2 (p - i - 1) + (v - 1) p chunks ahead, then one forward and one backward chunk in turn."""
+    p, m, v = shape
+    if v == 1:
+        return one_f_one_b.order(stage, shape)
+    total = m * v
+    ahead = min(total, 2 * (p - stage - 1) + (v - 1) * p)
+    forward = [Op("F", *_place(k, p, v)) for k in range(total)]
+    backward = [Op("B", n, v - 1 - chunk) for n, chunk in (_place(k, p, v) for k in range(total))]
+    steady = [op for pair in zip(forward[ahead:], backward, strict=False) for op in pair]
+    return forward[:ahead] + steady + backward[total - ahead :]
+
+
+def _place(k: int, p: int, v: int) -> tuple[int, int]:
+    """Micro-batch and chunk of a stage's k-th forward."""
+    group, rest = divmod(k, p * v)
+    return group * p + rest % p, rest // p
+
+
+def _whole_groups(shape: Shape) -> None:
+    if shape.chunks == 1:
+        return
+    if shape.stages < 2:
+        raise Refusal("layout.pp", shape.stages, "interleaving chunks needs at least two stages", "2, or vp=1", CODE)
+    if shape.micro_batches % shape.stages:
+        rule = f"the interleaved schedule passes micro-batches in groups of pp={shape.stages}, so it needs a multiple"
+        near = nearest_multiples(shape.micro_batches, shape.stages)
+        raise Refusal("layout.micro_batches", shape.micro_batches, rule, near, CODE)
+
+
+INTERLEAVED = Schedule(
+    name="interleaved",
+    title="Interleaved 1F1B",
+    idea="Give each stage v thin chunks: the bubble shrinks v times, the sends grow v times.",
+    source="Narayanan et al. 2021, section 2.2; warm-up count of Megatron-LM",
+    order=order,
+    chunks_text="vp chunks per stage, vp at least 2 (vp=1 is 1F1B)",
+    own_chunks=None,
+    rules=(_whole_groups,),
+)

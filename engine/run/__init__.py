@@ -1,0 +1,1 @@
+"""A whole run: days and dollars, failures, fine-tuning."""

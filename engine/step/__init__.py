@@ -1,0 +1,1 @@
+"""One training step: what computes, what waits, what shows."""

@@ -1,0 +1,189 @@
+"""The time of one training step and where it went: computation, recomputation, communication, bubble, optimizer."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from engine.catalog import calibration, kernel_rates
+from engine.language.formula import Term
+from engine.layout.layout import Layout
+from engine.layout.stages import Chunk, Stage, stages_of
+from engine.network.communication import Traffic
+from engine.network.issued import Collective
+from engine.network.placement import Placement
+from engine.pipeline.schedules import schedule_named
+from engine.pipeline.simulator import Durations, even_durations, simulate
+from engine.pipeline.steady import Outline, simulate_long
+from engine.pipeline.timeline import Timeline
+from engine.step.chunk import ChunkTime, chunk_time
+from engine.step.parts import (
+    band_s,
+    exposed_communication_s,
+    idle_s,
+    optimizer_s,
+    send_delay_s,
+    stage_compute_s,
+    step_s,
+)
+
+MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step on its slowest stage; the parts add up to `seconds`.
+
+    outline     of the pipeline, with sends
+    durations   of every stage's operations, from which `timeline` draws all of it   [s]
+    """
+
+    layout: Layout
+    placement: Placement
+    stage: int
+    compute: Term
+    recompute: Term
+    communication: tuple[Collective, ...]
+    bubble: Term
+    optimizer: Term
+    outline: Outline
+    durations: Durations
+    send_s: float
+    overlapped: bool
+    band: float
+
+    def exposed_on(self, axis: str) -> float:
+        """Time that one axis' collectives add.   [s]"""
+        return sum(c.exposed.value for c in self.communication if c.axis == axis)
+
+    @cached_property
+    def exposed(self) -> Term:
+        return exposed_communication_s.explain(
+            "exposed communication", **{axis[0]: self.exposed_on(axis) for axis in ("tp", "cp", "ep", "pp", "dp")}
+        )
+
+    @cached_property
+    def seconds(self) -> Term:
+        return step_s.explain(
+            "one step", c=self.compute, r=self.recompute, x=self.exposed, b=self.bubble, o=self.optimizer
+        )
+
+    @cached_property
+    def shown_micro_batches(self) -> int:
+        """Micro-batches of `timeline`: all, or where that is too much to draw, enough to see its middle repeat."""
+        layout, schedule = self.layout, schedule_named(self.layout.schedule)
+        placement = schedule.placement(layout.pp, layout.vp)
+        each = (3 if schedule.splits_backward else 2) * layout.pp * len(placement.places[0])
+        period = layout.pp * placement.pipes  # orders repeat at least as often: see engine.pipeline.steady
+        few = max(6, MOST_DRAWN_OPS // each // period) * period + layout.micro_batches % period
+        return layout.micro_batches if each * layout.micro_batches <= MOST_DRAWN_OPS else min(few, layout.micro_batches)
+
+    @cached_property
+    def timeline(self) -> Timeline:
+        """Every operation of the step, or of a shorter one like it with `shown_micro_batches`."""
+        schedule, layout = schedule_named(self.layout.schedule), self.layout
+        ops = schedule.ops(layout.pp, self.shown_micro_batches, layout.vp)
+        return simulate(ops, schedule.placement(layout.pp, layout.vp), self.durations, self.send_s, self.overlapped)
+
+    @property
+    def low(self) -> Term:
+        return band_s.explain("low end", s=self.seconds, d=-self.band)
+
+    @property
+    def high(self) -> Term:
+        return band_s.explain("high end", s=self.seconds, d=self.band)
+
+
+def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
+    """The step of a layout.
+
+    held   parameters per GPU of each stage: without routed experts, and those   [parameters]
+    """
+    layout, overlapped = traffic.layout, traffic.machine.stack.overlapped
+    stages = stages_of(traffic.model, layout)
+    times = {chunk: chunk_time(traffic, chunk) for stage in stages for chunk in stage.chunks}
+    durations = _durations(stages, times)
+    send = traffic.pipeline_send()
+    outline = _outline(layout, durations, send.each_s, overlapped)
+    free = outline if layout.pp == 1 else _outline(layout, durations, 0.0, overlapped)
+    slowest = max(range(layout.pp), key=lambda stage: free.busy[stage])
+    chunks = [times[chunk] for chunk in stages[slowest].chunks]
+    runs = layout.micro_batches / schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
+    issued = _step_collectives(chunks, runs)
+    if send.count:
+        delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
+        issued.append(replace(send, delay=delay))
+    own, experts = held[slowest]
+    # gradients travel beside computation, but not while the NIC carries another axis
+    free_s = sum(max(0.0, c.work.backward_input + c.work.backward_weight - c.backward_nic) for c in chunks)
+    window = free_s * _window(layout.pp, layout.vp)
+    issued += traffic.data_parallel(stages[slowest], own, experts, window)
+    return Step(
+        layout=layout, placement=traffic.placement, stage=slowest,
+        compute=stage_compute_s.explain("compute", m=runs, w=sum(c.work.total for c in chunks)),
+        recompute=stage_compute_s.explain("recompute", m=runs, w=sum(c.recompute for c in chunks)),
+        communication=tuple(issued),
+        bubble=idle_s.explain("bubble", e=max(free.makespan, free.busy[slowest]), b=free.busy[slowest]),
+        optimizer=_optimizer(traffic, own, experts),
+        outline=outline, durations=durations, send_s=send.each_s, overlapped=overlapped, band=_band(traffic),
+    )  # fmt: skip
+
+
+def _outline(layout: Layout, durations: Durations, send_s: float, overlapped: bool) -> Outline:
+    schedule = schedule_named(layout.schedule)
+    return simulate_long(schedule, layout.pp, layout.micro_batches, layout.vp, durations, send_s, overlapped)
+
+
+def schedule_alone(layout: Layout, step: Step) -> Outline:
+    """The schedule by itself: every stage like the mean one, sends take no time.
+
+    Its bubble is what the closed forms speak of; the step's own bubble also has the unevenness of the stages.
+    """
+    schedule, durations = schedule_named(layout.schedule), step.durations
+    full = [
+        sum(map(sum, rows)) / layout.pp
+        for rows in (durations.forward, durations.backward_input, durations.backward_weight)
+    ]
+    placement = schedule.placement(layout.pp, layout.vp)
+    even = even_durations(placement, *(time / placement.pipes for time in full))
+    return _outline(layout, even, 0.0, True)
+
+
+def _window(p: int, v: int) -> float:
+    """Backward passes of a full stage beside which gradients travel: the last one; interleaved, all but one chunk of p."""
+    return 1.0 if v == 1 else p * (v - 1) / v
+
+
+def _durations(stages: tuple[Stage, ...], times: dict[Chunk, ChunkTime]) -> Durations:
+    rows = [[times[chunk] for chunk in stage.chunks] for stage in stages]
+    return Durations(
+        [[t.forward for t in row] for row in rows],
+        [[t.backward_input for t in row] for row in rows],
+        [[t.work.backward_weight for t in row] for row in rows],
+    )
+
+
+def _step_collectives(chunks: list[ChunkTime], runs: float) -> list[Collective]:
+    """Collectives of the layers, added up over layers, passes and micro-batches."""
+    found: dict[tuple[str, str, float, float], Collective] = {}
+    for chunk in chunks:
+        for collective, layers in chunk.traffic:
+            key = collective.what, collective.op, collective.payload_bytes, collective.exposed_share
+            seen = found.get(key)
+            times = collective.count * layers * runs + (seen.count if seen else 0)
+            found[key] = replace(collective, count=times)
+    return list(found.values())
+
+
+def _optimizer(traffic: Traffic, own: float, experts: float) -> Term:
+    layout = traffic.layout
+    widths = (layout.shard_width, layout.expert_shard_width) if layout.zero else (1, 1)
+    return optimizer_s.explain(
+        "optimizer", k=calibration.factor("optimizer_shard_bytes"), P=own / widths[0] + experts / widths[1],
+        l=calibration.factor("optimizer_local_bytes"), Q=(own + experts) / (widths[0] if layout.zero == 3 else 1),
+        B=1 / float(kernel_rates.pointwise_s(traffic.cluster.gpu, 1.0)),
+    )  # fmt: skip
+
+
+def _band(traffic: Traffic) -> float:
+    """Half-width of the range: that of runs like this one, wider where none was so large."""
+    known = max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
+    return known + calibration.scale_band(traffic.machine.gpus)

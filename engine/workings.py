@@ -1,0 +1,197 @@
+"""Every number of an answer as a Term, in the shape of the document: the one list of what can be asked for its working."""
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from engine.estimate import Estimate
+from engine.language.formula import Formula, Term
+from engine.layout.stages import stages_of
+from engine.memory.parameters import count
+from engine.memory.stage import StageMemory, stage_parameter_terms
+from engine.network.issued import Collective
+from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total
+from engine.pipeline.in_flight import in_flight_formula
+from engine.pipeline.schedules import schedule_named
+from engine.pipeline.simulated import (
+    activation_payload_bytes,
+    active_parameters,
+    capacity_bytes,
+    fits,
+    gpu_parameters,
+    issued_count,
+    parameter_payload_bytes,
+    simulated_bubble_of_ideal,
+    simulated_bubble_of_total,
+    simulated_in_flight,
+    stage_index,
+    tokens_per_second_per_gpu,
+)
+
+SAME = 1e-9  # relative difference below which a closed form and the simulation say the same
+
+
+def terms_of(estimate: Estimate) -> dict[str, Term]:
+    """Every term by its dotted path in the document: "step.seconds", "memory.stages.0.weights_bytes".
+
+    >>> from engine.estimate import estimate
+    >>> from engine.scenario import scenario_from
+    >>> card = estimate(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}))
+    >>> terms_of(card)["pipeline.bubble_of_total"].text
+    '15.8 % of the step'
+    """
+    found: dict[str, Term] = {}
+    _gather(parts_of(estimate), "", found)
+    return found
+
+
+def _gather(part: Any, path: str, found: dict[str, Term]) -> None:
+    if isinstance(part, Term):
+        found[path] = part
+    elif isinstance(part, dict | list):
+        for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
+            _gather(inner, f"{path}.{name}" if path else str(name), found)
+
+
+def parts_of(estimate: Estimate) -> dict[str, Any]:
+    """The document with Terms for numbers."""
+    mfu, training = estimate.mfu, estimate.training
+    return {
+        "parameters": _parameters(estimate),
+        "memory": _memory(estimate),
+        "communication": [_collective(estimate, collective) for collective in estimate.step.communication],
+        "pipeline": _pipeline(estimate),
+        "step": _step(estimate),
+        "mfu": {"six_n": mfu.six_n, "causal": mfu.causal, "full_attention": mfu.full_attention, "hfu": mfu.hfu},
+        "training": {
+            "flop": training.flop, "gpu_hours": training.gpu_hours, "days": training.days, "usd": training.usd,
+            "goodput_share": training.goodput_share,
+        },
+    }  # fmt: skip
+
+
+def _parameters(estimate: Estimate) -> dict[str, Term]:
+    model, layout = estimate.scenario.model, estimate.scenario.layout
+    parts = count(model)
+    stage = stages_of(model, layout)[estimate.fullest.stage].whole
+    own, experts = stage_parameter_terms(model, layout, stage)
+    return {
+        "total": estimate.parameters,
+        "active": active_parameters.explain(
+            "active parameters",
+            N=estimate.parameters,
+            m=parts.moe_layers,
+            E=parts.experts,
+            k=parts.top_k,
+            x=parts.expert,
+        ),
+        "per_gpu": gpu_parameters.explain(f"parameters per GPU of stage {estimate.fullest.stage}", o=own, x=experts),
+    }
+
+
+def _memory(estimate: Estimate) -> dict[str, Any]:
+    gpu, needed = estimate.scenario.cluster.gpu, estimate.fullest.needed
+    fact = gpu.fact("memory_bytes")
+    capacity = _capacity_from(fact.source).explain(f"memory of {gpu.title}", M=estimate.capacity_bytes)
+    return {
+        "stages": [_stage(stage) for stage in estimate.stages],
+        "peak_bytes": estimate.fullest.total,
+        "capacity_bytes": capacity,
+        "fits": fits.explain("fits", **needed.arguments, M=capacity),
+    }
+
+
+@lru_cache(maxsize=64)
+def _capacity_from(source: str) -> Formula:
+    """capacity_bytes with the source of the catalogue's fact."""
+    return replace(capacity_bytes, source=source)
+
+
+def _stage(stage: StageMemory) -> dict[str, Term]:
+    return {
+        "stage": stage_index.explain("stage", i=stage.stage),
+        "weights_bytes": stage.weights, "gradients_bytes": stage.gradients, "optimizer_bytes": stage.optimizer,
+        "activations_bytes": stage.activations, "buffers_bytes": stage.buffers, "total_bytes": stage.total,
+    }  # fmt: skip
+
+
+def _collective(estimate: Estimate, collective: Collective) -> dict[str, Any]:
+    return {
+        "axis": collective.axis, "op": collective.op, "payload_bytes": _payload(estimate, collective),
+        "sent_bytes_per_gpu": replace(collective.sent, label=f"{collective.what}: sent per GPU"), "count": _count(estimate, collective), "link": collective.reach.wire,
+        "seconds": collective.seconds, "exposed_seconds": collective.exposed,
+    }  # fmt: skip
+
+
+def _payload(estimate: Estimate, collective: Collective) -> Term:
+    scenario, payload, label = estimate.scenario, collective.payload_bytes, f"{collective.what}: buffer"
+    layout = scenario.layout
+    if collective.axis == "dp":
+        size = 2 if collective.op == "all_gather" else layout.gradient_bytes
+        return parameter_payload_bytes.explain(label, b=size, P=payload / size)
+    tokens = layout.micro_batch * scenario.sequence_tokens / layout.cp
+    return activation_payload_bytes.explain(label, b=2, T=tokens, w=payload / (2 * tokens))
+
+
+def _count(estimate: Estimate, collective: Collective) -> Term:
+    layout = estimate.scenario.layout
+    runs = layout.micro_batches / _pipes(estimate)
+    passes = runs if collective.count >= runs and (collective.count / runs).is_integer() else 1
+    return issued_count.explain(f"{collective.what}: times a step", c=collective.count / passes, m=passes)
+
+
+def _pipes(estimate: Estimate) -> int:
+    layout = estimate.scenario.layout
+    return schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
+
+
+def _pipeline(estimate: Estimate) -> dict[str, Any]:
+    """Bubble and micro-batches in flight: the closed form where it says the same as the timeline, else the timeline."""
+    layout, alone = estimate.scenario.layout, estimate.alone
+    shape = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp}
+    measured = {"b": sum(alone.busy), "p": layout.pp, "e": alone.makespan}
+    pairs = {
+        "bubble_of_total": (
+            bubble_of_total,
+            simulated_bubble_of_total,
+            alone.bubble_of_total,
+            "bubble, share of the step",
+        ),
+        "bubble_of_ideal": (
+            bubble_of_ideal,
+            simulated_bubble_of_ideal,
+            alone.bubble_of_ideal,
+            "bubble over ideal time",
+        ),
+    }
+    found: dict[str, Any] = {}
+    for name, (closed, simulated, value, label) in pairs.items():
+        term = closed.explain(label, **shape)
+        found[name] = term if _same(term.value, value) else simulated.explain(label, **measured)
+    return found | {"in_flight": [_in_flight(estimate, stage) for stage in range(layout.pp)]}
+
+
+def _in_flight(estimate: Estimate, stage: int) -> Term:
+    layout, held = estimate.scenario.layout, estimate.alone.in_flight[stage]
+    label = f"micro-batches in flight on stage {stage}"
+    closed = in_flight_formula(layout.schedule, layout.vp)
+    given = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp, "i": stage}
+    term = closed.explain(label, **{name: given[name] for name in closed.parameters})
+    if _same(term.value, held):
+        return term
+    share = schedule_named(layout.schedule).placement(layout.pp, layout.vp).chunk_share
+    return simulated_in_flight.explain(label, n=held / share, w=share)
+
+
+def _same(closed: float, simulated: float) -> bool:
+    return abs(closed - simulated) <= SAME * max(1.0, abs(simulated))
+
+
+def _step(estimate: Estimate) -> dict[str, Term]:
+    step, speed = estimate.step, estimate.tokens_per_second
+    return {
+        "seconds": step.seconds, "low_seconds": step.low, "high_seconds": step.high, "compute_seconds": step.compute,
+        "recompute_seconds": step.recompute, "exposed_communication_seconds": step.exposed,
+        "bubble_seconds": step.bubble, "optimizer_seconds": step.optimizer, "tokens_per_second": speed,
+        "tokens_per_second_per_gpu": tokens_per_second_per_gpu.explain("tokens per second and GPU", r=speed, g=estimate.scenario.gpus),
+    }  # fmt: skip
