@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Any
 
 from engine.estimate import Estimate, estimate
+from engine.findings import findings_of
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.language.units import latex_number
@@ -30,7 +31,7 @@ def answer(estimate: Estimate) -> dict[str, Any]:
     document = {name: _plain(part, name, terms) for name, part in parts_of(estimate).items()}
     document["findings"] = [
         {"code": f.code, "severity": f.severity, "title": f.title, "why": f.why, "try_this": f.try_this}
-        for f in estimate.findings
+        for f in findings_of(estimate)
     ]
     return document | {"terms": terms}
 
@@ -60,9 +61,13 @@ def written_term(term: Term) -> dict[str, Any]:
     elif formula.unit in WHOLE_UNITS and value.is_integer():
         value = int(value)
     return {
-        "label": term.label, "formula": symbolic, "substituted": formula.latex(numbers, shown) if shown else symbolic,
-        "unit": formula.unit, "source": formula.source, "value": value,
-    }  # fmt: skip
+        "label": term.label,
+        "formula": symbolic,
+        "substituted": formula.latex(numbers, shown) if shown else symbolic,
+        "unit": formula.unit,
+        "source": formula.source,
+        "value": value,
+    }
 
 
 @lru_cache(maxsize=1024)

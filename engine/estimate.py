@@ -14,7 +14,6 @@ from engine.compute.flops import (
     training_flop,
     work_per_token,
 )
-from engine.findings import Finding, findings_of
 from engine.language.formula import Term
 from engine.layout.stages import stages_of
 from engine.memory.parameters import count, parameters_term
@@ -109,22 +108,22 @@ class Estimate:
             peak = scenario.cluster.gpu.peak(scenario.precision)
             hours = gpu_hours.explain("GPU-hours", flop=flop, peak_flop_per_s=peak, mfu=run.mfu)
         return Training(
-            flop=flop, gpu_hours=hours,
+            flop=flop,
+            gpu_hours=hours,
             days=wall_days.explain("days", gpu_hours=hours, gpus=scenario.gpus),
             usd=run_usd.explain("price", gpu_hours=hours, usd_per_gpu_hour=run.usd_per_gpu_hour),
             goodput_share=self._goodput(),
-        )  # fmt: skip
+        )
 
     def _goodput(self) -> Term:
-        mtbf = gpu_mtbf_s.explain("time between failures", gpus=self.scenario.gpus,
-                                  gpu_hours_between_failures=calibration.factor("gpu_hours_between_failures"))  # fmt: skip
+        mtbf = gpu_mtbf_s.explain(
+            "time between failures",
+            gpus=self.scenario.gpus,
+            gpu_hours_between_failures=calibration.factor("gpu_hours_between_failures"),
+        )
         stall = calibration.factor("checkpoint_stall_s")
         interval = young_interval_s.explain("time between checkpoints", checkpoint_s=stall, mtbf_s=mtbf)
         return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=calibration.factor("restart_s"))
-
-    @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        return findings_of(self)
 
 
 @lru_cache(maxsize=128)

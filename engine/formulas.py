@@ -80,9 +80,13 @@ def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     """
     term = formula_named(name).answer(given)
     return {
-        "name": name, "value": term.value, "unit": term.unit, "symbolic": term.symbolic, "substituted": term.substituted,
+        "name": name,
+        "value": term.value,
+        "unit": term.unit,
+        "symbolic": term.symbolic,
+        "substituted": term.substituted,
         "source": term.source,
-    }  # fmt: skip
+    }
 
 
 def formulas_answer() -> list[dict[str, Any]]:
@@ -93,13 +97,18 @@ def formulas_answer() -> list[dict[str, Any]]:
 def formula_document(made: Formula) -> dict[str, Any]:
     """What a formula gives and takes, without a case."""
     return {
-        "name": made.name, "title": made.title, "unit": made.unit, "source": made.source,
-        "symbolic": {str(case): _symbolic(made, case) for case in made.templates} if made.case else _symbolic(made, None),
+        "name": made.name,
+        "title": made.title,
+        "unit": made.unit,
+        "source": made.source,
+        "symbolic": {str(case): _symbolic(made, case) for case in made.templates}
+        if made.case
+        else _symbolic(made, None),
         "parameters": [
             {"name": p.name, "meaning": p.meaning, "unit": p.unit, "rule": domain_of(p.unit).rule, "default": p.default}
             for p in made.parameters.values()
         ],
-    }  # fmt: skip
+    }
 
 
 def _symbolic(made: Formula, case: Any) -> str:

@@ -93,9 +93,11 @@ class AxisRow:
     def uplinks(self) -> Term:
         """Share of the busiest leaf's uplinks that this axis' flows would fill at full rate."""
         return uplink_share.explain(
-            f"{self.axis.upper()} on the uplinks", f=float(self.load.flows.max()), n=self.fabric.nics_per_leaf,
+            f"{self.axis.upper()} on the uplinks",
+            f=float(self.load.flows.max()),
+            n=self.fabric.nics_per_leaf,
             o=self.fabric.cluster.oversubscription,
-        )  # fmt: skip
+        )
 
     @cached_property
     def alone_s(self) -> float:
@@ -135,9 +137,11 @@ class AxisRow:
     @cached_property
     def busy_uplink(self) -> Term:
         return busy_share.explain(
-            f"uplinks busy with {self.axis.upper()}", b=self.uplink_bytes,
-            B=self.fabric.uplinks_per_leaf * self.fabric.cluster.nic_bytes_per_s, s=self.step_s,
-        )  # fmt: skip
+            f"uplinks busy with {self.axis.upper()}",
+            b=self.uplink_bytes,
+            B=self.fabric.uplinks_per_leaf * self.fabric.cluster.nic_bytes_per_s,
+            s=self.step_s,
+        )
 
     @property
     def terms(self) -> dict[str, Term]:

@@ -33,10 +33,12 @@ class Training(Document, frozen=True):
 class ScenarioDocument(Document, frozen=True):
     """A scenario as it is written: JSON of the CLI and the API. Everything but model, cluster and gpus has a default."""
 
-    model: str | dict[str, Any] = Field(description="catalogue name, shape, or {hf_config: config.json}",
-                                        examples=["llama-3-70b"])  # fmt: skip
-    cluster: str | dict[str, Any] = Field(description="catalogue name, or {base: name} with numbers changed",
-                                          examples=["hgx-h100"])  # fmt: skip
+    model: str | dict[str, Any] = Field(
+        description="catalogue name, shape, or {hf_config: config.json}", examples=["llama-3-70b"]
+    )
+    cluster: str | dict[str, Any] = Field(
+        description="catalogue name, or {base: name} with numbers changed", examples=["hgx-h100"]
+    )
     gpus: Whole = Count(le=1_048_576, meaning="GPUs of the run")
     sequence_tokens: Whole = Count(8192, ge=1, le=16_777_216, meaning="length of a sequence", unit="tokens")
     precision: Precision = Says("what matrix products are computed in", default="bf16")
@@ -121,6 +123,11 @@ def scenario_from(document: object) -> Scenario:
         raise together(found)
     stack = given.stack or ("fsdp2" if layout.zero == 3 else "megatron")
     return Scenario.model_construct(
-        **parts, gpus=given.gpus, sequence_tokens=given.sequence_tokens, precision=given.precision, stack_name=stack,
-        layout=layout, training=given.training,
-    )  # fmt: skip
+        **parts,
+        gpus=given.gpus,
+        sequence_tokens=given.sequence_tokens,
+        precision=given.precision,
+        stack_name=stack,
+        layout=layout,
+        training=given.training,
+    )

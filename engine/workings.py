@@ -64,10 +64,13 @@ def parts_of(estimate: Estimate) -> dict[str, Any]:
         "step": _step(estimate),
         "mfu": {"six_n": mfu.six_n, "causal": mfu.causal, "full_attention": mfu.full_attention, "hfu": mfu.hfu},
         "training": {
-            "flop": training.flop, "gpu_hours": training.gpu_hours, "days": training.days, "usd": training.usd,
+            "flop": training.flop,
+            "gpu_hours": training.gpu_hours,
+            "days": training.days,
+            "usd": training.usd,
             "goodput_share": training.goodput_share,
         },
-    }  # fmt: skip
+    }
 
 
 def _parameters(estimate: Estimate) -> dict[str, Term]:
@@ -110,17 +113,26 @@ def _capacity_from(source: str) -> Formula:
 def _stage(stage: StageMemory) -> dict[str, Term]:
     return {
         "stage": stage_index.explain("stage", i=stage.stage),
-        "weights_bytes": stage.weights, "gradients_bytes": stage.gradients, "optimizer_bytes": stage.optimizer,
-        "activations_bytes": stage.activations, "buffers_bytes": stage.buffers, "total_bytes": stage.total,
-    }  # fmt: skip
+        "weights_bytes": stage.weights,
+        "gradients_bytes": stage.gradients,
+        "optimizer_bytes": stage.optimizer,
+        "activations_bytes": stage.activations,
+        "buffers_bytes": stage.buffers,
+        "total_bytes": stage.total,
+    }
 
 
 def _collective(estimate: Estimate, collective: Collective) -> dict[str, Any]:
     return {
-        "axis": collective.axis, "op": collective.op, "payload_bytes": _payload(estimate, collective),
-        "sent_bytes_per_gpu": replace(collective.sent, label=f"{collective.what}: sent per GPU"), "count": _count(estimate, collective), "link": collective.reach.wire,
-        "seconds": collective.seconds, "exposed_seconds": collective.exposed,
-    }  # fmt: skip
+        "axis": collective.axis,
+        "op": collective.op,
+        "payload_bytes": _payload(estimate, collective),
+        "sent_bytes_per_gpu": replace(collective.sent, label=f"{collective.what}: sent per GPU"),
+        "count": _count(estimate, collective),
+        "link": collective.reach.wire,
+        "seconds": collective.seconds,
+        "exposed_seconds": collective.exposed,
+    }
 
 
 def _payload(estimate: Estimate, collective: Collective) -> Term:
@@ -190,8 +202,16 @@ def _same(closed: float, simulated: float) -> bool:
 def _step(estimate: Estimate) -> dict[str, Term]:
     step, speed = estimate.step, estimate.tokens_per_second
     return {
-        "seconds": step.seconds, "low_seconds": step.low, "high_seconds": step.high, "compute_seconds": step.compute,
-        "recompute_seconds": step.recompute, "exposed_communication_seconds": step.exposed,
-        "bubble_seconds": step.bubble, "optimizer_seconds": step.optimizer, "tokens_per_second": speed,
-        "tokens_per_second_per_gpu": tokens_per_second_per_gpu.explain("tokens per second and GPU", r=speed, g=estimate.scenario.gpus),
-    }  # fmt: skip
+        "seconds": step.seconds,
+        "low_seconds": step.low,
+        "high_seconds": step.high,
+        "compute_seconds": step.compute,
+        "recompute_seconds": step.recompute,
+        "exposed_communication_seconds": step.exposed,
+        "bubble_seconds": step.bubble,
+        "optimizer_seconds": step.optimizer,
+        "tokens_per_second": speed,
+        "tokens_per_second_per_gpu": tokens_per_second_per_gpu.explain(
+            "tokens per second and GPU", r=speed, g=estimate.scenario.gpus
+        ),
+    }

@@ -29,15 +29,30 @@ def pages() -> dict[str, str]:
     taught = {f"lesson-{lesson.number:02}": lesson.href for lesson in lessons()}
     rest = {"plan-refused": "/plan?batch=513", SLIP: "/plan", "docs": "/docs", "404": "/nothing", "lessons": "/lessons"}
     floors = {
-        "topology": "/topology", "topology-lost": "/topology?lost=9", "topology-broken": "/topology?rank_order=cp-ep-dp-tp-pp",
+        "topology": "/topology",
+        "topology-lost": "/topology?lost=9",
+        "topology-broken": "/topology?rank_order=cp-ep-dp-tp-pp",
         "topology-16k": "/topology?model=llama-3-405b&gpus=16384&pp=16&cp=2&batch=2048&colour=pp",
         "topology-131k": "/topology?model=llama-3-405b&gpus=131072&pp=16&cp=2&batch=8192&colour=pp",
-        "topology-racks": "/topology?cluster=gb200-nvl72&gpus=1152&batch=576", "topology-roce": "/topology?cluster=hgx-h100-roce",
-    }  # fmt: skip
-    real = {"demos": "/demos", "demo": "/demos/ddp", "demo-refused": "/demos/ddp?ranks=3", "trace": "/demos/fake",
-            "trace-recorded": "/demos/fake/recorded/llama-3-70b-1024"}  # fmt: skip
-    more = {"scenes": "/scenes", CONTACT: "/gallery", "build": "/scenes/pp/build?moves=0FFFF1FF", "exercises": "/lessons/exercises",
-            "glossary": "/glossary", "sources": "/sources", "stage": "/present/zero?frame=5"}  # fmt: skip
+        "topology-racks": "/topology?cluster=gb200-nvl72&gpus=1152&batch=576",
+        "topology-roce": "/topology?cluster=hgx-h100-roce",
+    }
+    real = {
+        "demos": "/demos",
+        "demo": "/demos/ddp",
+        "demo-refused": "/demos/ddp?ranks=3",
+        "trace": "/demos/fake",
+        "trace-recorded": "/demos/fake/recorded/llama-3-70b-1024",
+    }
+    more = {
+        "scenes": "/scenes",
+        CONTACT: "/gallery",
+        "build": "/scenes/pp/build?moves=0FFFF1FF",
+        "exercises": "/lessons/exercises",
+        "glossary": "/glossary",
+        "sources": "/sources",
+        "stage": "/present/zero?frame=5",
+    }
     return {"home": "/", **plans, **floors, **real, **rest, **more, **scenes, **taught}
 
 

@@ -30,8 +30,8 @@ FLOORS = [
     {"network"},
     {"step", "run"},
     {"scenario"},
-    {"estimate", "findings"},
-    {"lens", "ledger", "workings", "export"},
+    {"estimate"},
+    {"findings", "lens", "ledger", "workings", "export"},
     {"answer"},
     {"formulas"},
 ]

@@ -14,15 +14,25 @@ from engine.language.refusal import Refusal
 from engine.language.units import power_text
 
 EXAMPLE: dict[str, Any] = {
-    "model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024, "layout": {"tp": 8, "pp": 4, "dp": 32, "zero": 1, "micro_batches": 16},
-}  # fmt: skip
+    "model": "llama-3-70b",
+    "cluster": "hgx-h100",
+    "gpus": 1024,
+    "layout": {"tp": 8, "pp": 4, "dp": 32, "zero": 1, "micro_batches": 16},
+}
 QUERIES: dict[str, tuple[str, dict[str, Any]]] = {
     "/api/schedule": ("/api/schedule", {"name": "1f1b", "stages": 4, "micro_batches": 16}),
     "/api/formulas": ("/api/formulas", {}),
     "/api/formulas/{name}": ("/api/formulas/bubble_of_total", {"p": 4, "m": 16}),
 }
-KINDS = {"integer": "whole number", "number": "number", "boolean": "true or false", "string": "text", "object": "object",
-         "array": "list", "null": "null"}  # fmt: skip
+KINDS = {
+    "integer": "whole number",
+    "number": "number",
+    "boolean": "true or false",
+    "string": "text",
+    "object": "object",
+    "array": "list",
+    "null": "null",
+}
 
 
 @dataclass(frozen=True)
@@ -100,9 +110,10 @@ def guide_of(description: Mapping[str, Any], base: str) -> Guide:
     parts = description.get("components", {}).get("schemas", {})
     routes = [
         _route(path, method, inlined(operation, parts), base)
-        for path, operations in description["paths"].items() if path.startswith("/api/")
+        for path, operations in description["paths"].items()
+        if path.startswith("/api/")
         for method, operation in operations.items()
-    ]  # fmt: skip
+    ]
     return Guide(tuple(routes), json.dumps(EXAMPLE, indent=2))
 
 
@@ -113,10 +124,15 @@ def _route(path: str, method: str, operation: Mapping[str, Any], base: str) -> R
     link = address + (f"?{urlencode(query)}" if query else "")
     name = path.removeprefix("/api/").replace("/", "-").replace("{", "").replace("}", "")
     return RouteGuide(
-        id=f"api-{name}", method=method.upper(), path=path, words=operation.get("description", ""),
+        id=f"api-{name}",
+        method=method.upper(),
+        path=path,
+        words=operation.get("description", ""),
         takes=_groups(sent, "scenario") if sent else _query_group(operation.get("parameters", ())),
-        gives=_groups(answer, "answer"), curl=_curl(base, link, sent is not None), link="" if sent else link,
-    )  # fmt: skip
+        gives=_groups(answer, "answer"),
+        curl=_curl(base, link, sent is not None),
+        link="" if sent else link,
+    )
 
 
 def _curl(base: str, link: str, sends: bool) -> str:

@@ -34,9 +34,14 @@ SCENARIO = {
     }
 }
 VALUES = {
-    "name": "values", "in": "query", "style": "form", "explode": True, "description": "a value for each parameter: p=4&m=16",
-    "schema": {"type": "object", "additionalProperties": {"type": "number"}}, "example": {"p": 4, "m": 16},
-}  # fmt: skip
+    "name": "values",
+    "in": "query",
+    "style": "form",
+    "explode": True,
+    "description": "a value for each parameter: p=4&m=16",
+    "schema": {"type": "object", "additionalProperties": {"type": "number"}},
+    "example": {"p": 4, "m": 16},
+}
 
 
 class Json(Response):
@@ -85,8 +90,12 @@ def estimate(text: BodyText) -> Response:
     return Json(estimate_answer(value_of(text, BODY_BYTES)))
 
 
-@router.get("/api/schedule", response_model=ScheduleDocument, responses=NO_ANSWER,
-            openapi_extra={"parameters": query_parameters(ScheduleQuestion)})  # fmt: skip
+@router.get(
+    "/api/schedule",
+    response_model=ScheduleDocument,
+    responses=NO_ANSWER,
+    openapi_extra={"parameters": query_parameters(ScheduleQuestion)},
+)
 def schedule(given: QueryValues) -> Response:
     """The exact timeline of a pipeline schedule whose stages are equal."""
     return Json(schedule_answer(given))

@@ -25,8 +25,12 @@ def scenario_schema() -> dict[str, Any]:
     schema = schema_of(ScenarioDocument)
     fields = schema["properties"]
     names = {"type": "string", "enum": list(catalogue())}
-    config = {"type": "object", "properties": {"hf_config": {"type": "object", "description": "a config.json of Hugging Face"}},
-              "required": ["hf_config"], "additionalProperties": False}  # fmt: skip
+    config = {
+        "type": "object",
+        "properties": {"hf_config": {"type": "object", "description": "a config.json of Hugging Face"}},
+        "required": ["hf_config"],
+        "additionalProperties": False,
+    }
     fields["model"] |= {"anyOf": [names, schema_of(Model), config]}
     fields["cluster"] |= {"anyOf": [{"type": "string", "enum": list(cluster_names())}, _cluster_schema()]}
     return schema
@@ -43,9 +47,15 @@ def query_parameters(kind: type[Document]) -> list[dict[str, Any]]:
     schema = schema_of(kind)
     needed = schema.get("required", [])
     return [
-        {"name": name, "in": "query", "required": name in needed, "description": field.pop("description", ""), "schema": field}
+        {
+            "name": name,
+            "in": "query",
+            "required": name in needed,
+            "description": field.pop("description", ""),
+            "schema": field,
+        }
         for name, field in schema["properties"].items()
-    ]  # fmt: skip
+    ]
 
 
 def _cluster_schema() -> dict[str, Any]:

@@ -109,11 +109,20 @@ def knob_curves(name: str, turns: Sequence[Turn], current: float, capacity_bytes
     A position without meaning is a gap; a cross on the axis says why.
     """
     rows = (
-        ("MFU (causal)", [turn.mfu and 100 * turn.mfu for turn in turns], [_or_none(share_text, turn.mfu) for turn in turns], "%"),
+        (
+            "MFU (causal)",
+            [turn.mfu and 100 * turn.mfu for turn in turns],
+            [_or_none(share_text, turn.mfu) for turn in turns],
+            "%",
+        ),
         ("step", [turn.step_s for turn in turns], [_or_none(seconds_text, turn.step_s) for turn in turns], "s"),
-        ("memory needed", [turn.peak_bytes and turn.peak_bytes / GIB for turn in turns],
-         [_or_none(lambda held: bytes_text(held, True), turn.peak_bytes) for turn in turns], "GiB"),
-    )  # fmt: skip
+        (
+            "memory needed",
+            [turn.peak_bytes and turn.peak_bytes / GIB for turn in turns],
+            [_or_none(lambda held: bytes_text(held, True), turn.peak_bytes) for turn in turns],
+            "GiB",
+        ),
+    )
     traces, layout = [], _layout(_knob_axis(name, [turn.value for turn in turns]), {})
     layout["annotations"] = []
     for at, (title, numbers, texts, unit) in enumerate(rows):
@@ -157,23 +166,45 @@ def _domain(row: int) -> list[float]:
 
 def _illegal(name: str, turns: Sequence[Turn]) -> Chart:
     return {
-        "type": "scatter", "mode": "markers", "name": "no meaning", "yaxis": "y3", "x": [turn.value for turn in turns],
-        "y": [0] * len(turns), "text": [f"{name} = {turn.value}: {turn.why_not}" for turn in turns], "hoverinfo": "text",
-        "cliponaxis": False, "marker": {"symbol": "x-thin", "size": 11, "color": "--bad", "line": {"width": 2, "color": "--bad"}},
-    }  # fmt: skip
+        "type": "scatter",
+        "mode": "markers",
+        "name": "no meaning",
+        "yaxis": "y3",
+        "x": [turn.value for turn in turns],
+        "y": [0] * len(turns),
+        "text": [f"{name} = {turn.value}: {turn.why_not}" for turn in turns],
+        "hoverinfo": "text",
+        "cliponaxis": False,
+        "marker": {"symbol": "x-thin", "size": 11, "color": "--bad", "line": {"width": 2, "color": "--bad"}},
+    }
 
 
 def _marker(current: Any) -> Chart:
     """A line through all rows where the knob stands."""
-    return {"type": "line", "x0": current, "x1": current, "yref": "paper", "y0": 0, "y1": 1,
-            "line": {"color": "--remark", "width": 2, "dash": "dot"}}  # fmt: skip
+    return {
+        "type": "line",
+        "x0": current,
+        "x1": current,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": "--remark", "width": 2, "dash": "dot"},
+    }
 
 
 def _capacity(capacity_bytes: float) -> Chart:
     """The memory of the GPU across the lowest row."""
     held = capacity_bytes / GIB
-    return {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "yref": "y3", "y0": held, "y1": held,
-            "line": {"color": "--bad", "width": 2}}  # fmt: skip
+    return {
+        "type": "line",
+        "xref": "paper",
+        "x0": 0,
+        "x1": 1,
+        "yref": "y3",
+        "y0": held,
+        "y1": held,
+        "line": {"color": "--bad", "width": 2},
+    }
 
 
 def _knob_axis(name: str, values: Sequence[Any]) -> Chart:
@@ -205,7 +236,13 @@ def _bytes_axis(title: str) -> Chart:
 
 def _layout(x: Chart, y: Chart) -> Chart:
     return {
-        "paper_bgcolor": "transparent", "plot_bgcolor": "transparent", "font": {"color": "--ink", "size": 15}, "showlegend": False,
-        "margin": {"l": 60, "r": 16, "t": 16, "b": 48}, "xaxis": _axis() | x, "yaxis": y,
-        "legend": {"orientation": "h", "y": -0.24, "yanchor": "top"}, "hoverlabel": {"bgcolor": "--board-raised", "font": {"color": "--ink"}},
-    }  # fmt: skip
+        "paper_bgcolor": "transparent",
+        "plot_bgcolor": "transparent",
+        "font": {"color": "--ink", "size": 15},
+        "showlegend": False,
+        "margin": {"l": 60, "r": 16, "t": 16, "b": 48},
+        "xaxis": _axis() | x,
+        "yaxis": y,
+        "legend": {"orientation": "h", "y": -0.24, "yanchor": "top"},
+        "hoverlabel": {"bgcolor": "--board-raised", "font": {"color": "--ink"}},
+    }

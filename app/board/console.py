@@ -127,8 +127,13 @@ def _headline(document: dict[str, Any]) -> str:
 
 def _step(document: dict[str, Any]) -> str:
     step = document["step"]
-    names = {"compute": "compute_seconds", "recompute": "recompute_seconds", "communication": "exposed_communication_seconds",
-             "bubble": "bubble_seconds", "optimizer": "optimizer_seconds"}  # fmt: skip
+    names = {
+        "compute": "compute_seconds",
+        "recompute": "recompute_seconds",
+        "communication": "exposed_communication_seconds",
+        "bubble": "bubble_seconds",
+        "optimizer": "optimizer_seconds",
+    }
     rows = [
         (name, seconds_text(step[key]), share_text(step[key] / step["seconds"]))
         for name, key in names.items()
@@ -152,10 +157,17 @@ def _communication(document: dict[str, Any]) -> str:
         return ""
     rows = [("axis", "collective", "link", "a buffer", "times", "seconds", "exposed")]
     for one in document["communication"]:
-        rows.append((
-            one["axis"], one["op"].replace("_", "-"), one["link"], bytes_text(one["payload_bytes"], True), count_text(one["count"]),
-            seconds_text(one["seconds"]), seconds_text(one["exposed_seconds"]),
-        ))  # fmt: skip
+        rows.append(
+            (
+                one["axis"],
+                one["op"].replace("_", "-"),
+                one["link"],
+                bytes_text(one["payload_bytes"], True),
+                count_text(one["count"]),
+                seconds_text(one["seconds"]),
+                seconds_text(one["exposed_seconds"]),
+            )
+        )
     return "communication of a step\n" + columns(rows, left=3)
 
 
@@ -184,6 +196,10 @@ def _sentences(title: str, sentences: list[str]) -> list[str]:
 
 
 TEXTS: dict[str, Callable[[Any], str]] = {
-    "estimate": estimate_text, "export": export_text, "import": import_text, "schedule": schedule_text,
-    "formula": formula_text, "formulas": formulas_text,
-}  # fmt: skip
+    "estimate": estimate_text,
+    "export": export_text,
+    "import": import_text,
+    "schedule": schedule_text,
+    "formula": formula_text,
+    "formulas": formulas_text,
+}

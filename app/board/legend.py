@@ -56,8 +56,17 @@ SWATCH, GAP = 20, 14
 def swatch(figure: LinkedFigure, entry: Entry, x: float, y: float, height: float = SWATCH) -> None:
     """A small sample of a fill with its letter."""
     with figure.group(entry.css):
-        figure.rectangle(x, y, SWATCH, height, fill=entry.fill, ink=entry.ink, stroke=entry.stroke, radius=entry.radius,
-                         key=f"legend-{entry.name}")  # fmt: skip
+        figure.rectangle(
+            x,
+            y,
+            SWATCH,
+            height,
+            fill=entry.fill,
+            ink=entry.ink,
+            stroke=entry.stroke,
+            radius=entry.radius,
+            key=f"legend-{entry.name}",
+        )
     if entry.letter:
         figure.text(x + SWATCH / 2, y + height / 2 + 4.5, entry.letter, "small", anchor="middle")
 

@@ -17,9 +17,19 @@ from app.board.pen import Point, number
 AXES = ("tp", "cp", "ep", "pp", "dp")
 INKS = ("ink", "soft", "rule", "ghost", "remark", "good", "bad", *AXES)
 SOLID = {
-    "board", "paper", "plain", "ink", "weights", "activations", "buffers", "f", "b", "w",
-    *AXES, *(f"{axis}-pale" for axis in AXES),
-}  # fmt: skip
+    "board",
+    "paper",
+    "plain",
+    "ink",
+    "weights",
+    "activations",
+    "buffers",
+    "f",
+    "b",
+    "w",
+    *AXES,
+    *(f"{axis}-pale" for axis in AXES),
+}
 HATCH = "M-3 15L15 -3M-3 8.8L8.8 -3M3.2 15L15 3.2"
 PATTERNS = {  # side of the tile, and the strokes or dots on it
     "gradients": (12.0, HATCH),
@@ -52,9 +62,18 @@ class Figure:
         self._count = 0
 
     def rectangle(
-        self, x: float, y: float, width: float, height: float, *, fill: str = "", ink: str = "ink",
-        stroke: str = "normal", radius: float = 0, key: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        *,
+        fill: str = "",
+        ink: str = "ink",
+        stroke: str = "normal",
+        radius: float = 0,
+        key: str = "",
+    ) -> None:
         """A drawn box. `key` keeps its wobble when the number of shapes before it changes."""
         self.path(pen.rectangle(x, y, width, height, self._seed(key), radius), fill=fill, ink=ink, stroke=stroke)
 
@@ -65,9 +84,18 @@ class Figure:
         self.path(pen.line(x1, y1, x2, y2, self._seed(key)), ink=ink, stroke=stroke)
 
     def arrow(
-        self, x1: float, y1: float, x2: float, y2: float, *, ink: str = "ink", stroke: str = "normal", lift: float = 0,
-        size: float = 11, key: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        x1: float,
+        y1: float,
+        x2: float,
+        y2: float,
+        *,
+        ink: str = "ink",
+        stroke: str = "normal",
+        lift: float = 0,
+        size: float = 11,
+        key: str = "",
+    ) -> None:
         """A stroke with a head at its end, bent by `lift`."""
         seed = self._seed(key)
         straight = pen.line(x1, y1, x2, y2, seed) + pen.arrow_head(x1, y1, x2, y2, seed, size)

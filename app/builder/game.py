@@ -54,8 +54,9 @@ class Game:
 
     def __post_init__(self) -> None:
         for field, value, least, most in (
-            ("stages", self.stages, 2, MOST_STAGES), ("micro_batches", self.micro_batches, 1, MOST_MICRO_BATCHES),
-        ):  # fmt: skip
+            ("stages", self.stages, 2, MOST_STAGES),
+            ("micro_batches", self.micro_batches, 1, MOST_MICRO_BATCHES),
+        ):
             if not least <= value <= most:
                 near = str(min(max(value, least), most))
                 raise Refusal(field, value, f"a board has room for {least} to {most}", near)

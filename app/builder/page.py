@@ -124,8 +124,11 @@ def board(request: Request) -> HTMLResponse:
 
 def page_of(given: Mapping[str, str]) -> Page:
     """The view model of a query. Raises Refusal for names it does not know."""
-    strange = [Refusal(name[:80], text, f"no such part of the board; known are {', '.join(KNOWN)}", nearest(name, KNOWN))
-               for name, text in given.items() if name not in KNOWN]  # fmt: skip
+    strange = [
+        Refusal(name[:80], text, f"no such part of the board; known are {', '.join(KNOWN)}", nearest(name, KNOWN))
+        for name, text in given.items()
+        if name not in KNOWN
+    ]
     if strange:
         raise together(strange)
     state = {name: given.get(name, default).strip() for name, default in DEFAULTS.items()}
@@ -183,13 +186,21 @@ def board_of(built: Built, said: str, refused: bool) -> Board:
     best = built.best
     end = max(known_timeline("gpipe", game).makespan, built.timeline.makespan)
     rows = tuple(_row(built, stage, end, best.slots if best else 0.0, refused) for stage in range(game.stages))
-    likes = () if built.finished else tuple(
-        (schedule.title, query_of(built.as_in(name))) for name, schedule in game.known.items()
-    )  # fmt: skip
+    likes = (
+        ()
+        if built.finished
+        else tuple((schedule.title, query_of(built.as_in(name))) for name, schedule in game.known.items())
+    )
     return Board(
-        built=built, rows=rows, said=said, refused=refused, likes=likes, undo=query_of(built.undone),
-        fresh=query_of(Built(game)), verdict=verdict_on(built) if built.finished else None,
-    )  # fmt: skip
+        built=built,
+        rows=rows,
+        said=said,
+        refused=refused,
+        likes=likes,
+        undo=query_of(built.undone),
+        fresh=query_of(Built(game)),
+        verdict=verdict_on(built) if built.finished else None,
+    )
 
 
 def _row(built: Built, stage: int, end: float, goal: float, refused: bool) -> Row:

@@ -18,8 +18,14 @@ from engine.pipeline.schedules import SCHEDULES
 
 FILE_BYTES = int(10 * MB)
 FAILED, WRONG, STOPPED = 1, 2, 130  # exit codes: our fault; what was given cannot be read or has no meaning; Ctrl-C
-SIZES = (("--stages", True), ("--micro-batches", True), ("--chunks", False), ("--forward", False),
-         ("--backward-input", False), ("--backward-weight", False))  # fmt: skip
+SIZES = (
+    ("--stages", True),
+    ("--micro-batches", True),
+    ("--chunks", False),
+    ("--forward", False),
+    ("--backward-input", False),
+    ("--backward-weight", False),
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,8 +91,11 @@ def _command(given: list[str]) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(prog="shardboard", description="How a large language model is trained across many GPUs, by the numbers.",
-                     allow_abbrev=False)  # fmt: skip
+    parser = _Parser(
+        prog="shardboard",
+        description="How a large language model is trained across many GPUs, by the numbers.",
+        allow_abbrev=False,
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Mixed)
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
@@ -217,9 +226,15 @@ def _serve(options: argparse.Namespace) -> None:
 TRACE = "fake"  # the demo that traces ranks instead of starting them
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
-    "estimate": _estimate, "export": _export, "import": _import, "schedule": _schedule, "formula": _formula,
-    "formulas": _formulas, "demo": _demo, "serve": _serve,
-}  # fmt: skip
+    "estimate": _estimate,
+    "export": _export,
+    "import": _import,
+    "schedule": _schedule,
+    "formula": _formula,
+    "formulas": _formulas,
+    "demo": _demo,
+    "serve": _serve,
+}
 
 
 def _show(options: argparse.Namespace, document: Any, kind: str) -> None:

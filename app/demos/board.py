@@ -170,8 +170,19 @@ class RunBoard:
         parts = [state["bytes"] for state in self.predicted.get("state", ())]
         if len(parts) < len(PARTS):
             return []
-        return [sum(float(part[rank] if isinstance(part, list) and rank < len(part) else part if not isinstance(part, list) else 0)
-                    for part in parts) for rank in range(ranks)]  # fmt: skip
+        return [
+            sum(
+                float(
+                    part[rank]
+                    if isinstance(part, list) and rank < len(part)
+                    else part
+                    if not isinstance(part, list)
+                    else 0
+                )
+                for part in parts
+            )
+            for rank in range(ranks)
+        ]
 
     @cached_property
     def lanes(self) -> LinkedFigure | None:
@@ -261,8 +272,13 @@ def _lane(rank: int, step: Event, calls: Sequence[tuple[str, float, float | None
         for name, span in (step.get("phases") or {}).items()
         if name in PHASES
     ]
-    return Lane(f"rank {rank}", step["t0"] - zero, step["t1"] - zero,
-                tuple((axis, start - zero, (end or start) - zero) for axis, start, end in calls), tuple(work))  # fmt: skip
+    return Lane(
+        f"rank {rank}",
+        step["t0"] - zero,
+        step["t1"] - zero,
+        tuple((axis, start - zero, (end or start) - zero) for axis, start, end in calls),
+        tuple(work),
+    )
 
 
 def until(events: Sequence[Event], t: float | None) -> list[Event]:

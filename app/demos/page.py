@@ -29,8 +29,13 @@ GROUPS = (("strategies", "Cut the training"), ("faults", "Break it"))
 @router.get("")
 def demos(request: Request) -> HTMLResponse:
     """All demos."""
-    listed = [(title, [(demo, sorted({axis_of(axis) for axis in demo.axes})) for demo in DEMOS.values() if demo.group == group])
-              for group, title in GROUPS]  # fmt: skip
+    listed = [
+        (
+            title,
+            [(demo, sorted({axis_of(axis) for axis in demo.axes})) for demo in DEMOS.values() if demo.group == group],
+        )
+        for group, title in GROUPS
+    ]
     return page(request, "demos/index.html", groups=listed, live=is_live())
 
 

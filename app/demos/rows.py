@@ -41,8 +41,15 @@ def _measured(check: Mapping[str, Any]) -> VerdictRow:
     allowed = "exact" if tolerance == 0 else f"± {value_text(tolerance, unit)}"
     if tolerance == 0 and check["ok"] and _more(check["measured"], check["predicted"]):
         allowed = "at least"
-    return VerdictRow(name, f"{check.get('label') or name}{part}", value_text(check["predicted"], unit),
-                      value_text(check["measured"], unit), allowed, bool(check["ok"]), why)  # fmt: skip
+    return VerdictRow(
+        name,
+        f"{check.get('label') or name}{part}",
+        value_text(check["predicted"], unit),
+        value_text(check["measured"], unit),
+        allowed,
+        bool(check["ok"]),
+        why,
+    )
 
 
 def _more(measured: Any, predicted: Any) -> bool:
@@ -55,8 +62,17 @@ def _pending(predicted: Mapping[str, Any]) -> list[VerdictRow]:
         tolerance = f"± {value_text(predicted['loss_tolerance'], 'nats')}"
         rows.append(VerdictRow("loss", "loss, next to one process alone", "0", "", tolerance, None, ""))
     for state in predicted.get("state", ()):
-        rows.append(VerdictRow(f"state.{state['part']}", str(PARTS.get(state["part"], state["part"])), value_text(state["bytes"], "bytes"),
-                               "", "exact", None, state.get("why") or ""))  # fmt: skip
+        rows.append(
+            VerdictRow(
+                f"state.{state['part']}",
+                str(PARTS.get(state["part"], state["part"])),
+                value_text(state["bytes"], "bytes"),
+                "",
+                "exact",
+                None,
+                state.get("why") or "",
+            )
+        )
     for calls in predicted.get("calls", ()):
         on = f", rank {', '.join(map(str, calls['on']))}" if calls.get("on") else ""
         what = f"{calls['op'].replace('_', '-')} over {calls['axis']}{on}, {WHEN.get(calls['when'], '')}"

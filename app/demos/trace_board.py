@@ -83,8 +83,16 @@ class TraceBoard:
     @cached_property
     def whole(self) -> list[Event]:
         """Rows about the whole model rather than one role."""
-        return [{**event, "name": str(event["name"]).removeprefix(WHOLE), "predicted_text": value_text(event["predicted"], event["unit"]),
-                 "measured_text": value_text(event["measured"], event["unit"])} for event in self.of("check") if not event.get("role")]  # fmt: skip
+        return [
+            {
+                **event,
+                "name": str(event["name"]).removeprefix(WHOLE),
+                "predicted_text": value_text(event["predicted"], event["unit"]),
+                "measured_text": value_text(event["measured"], event["unit"]),
+            }
+            for event in self.of("check")
+            if not event.get("role")
+        ]
 
     def _rows(self, checks: Sequence[Event]) -> list[TraceRow]:
         names = list(dict.fromkeys(str(check["name"]) for check in checks))
@@ -125,5 +133,10 @@ def _cell(check: Event | None) -> TraceCell | None:
     if check is None:
         return None
     unit, engine = str(check["unit"]), check.get("engine")
-    return TraceCell(value_text(check["predicted"], unit), value_text(check["measured"], unit),
-                     value_text(engine, unit) if engine is not None else "", bool(check["ok"]), str(check.get("why") or ""))  # fmt: skip
+    return TraceCell(
+        value_text(check["predicted"], unit),
+        value_text(check["measured"], unit),
+        value_text(engine, unit) if engine is not None else "",
+        bool(check["ok"]),
+        str(check.get("why") or ""),
+    )

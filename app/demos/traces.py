@@ -44,8 +44,13 @@ class Traces:
     def submit(self, request: FakeRequest, client: str) -> Trace:
         """Start a trace, or refuse it in a sentence. Called inside the event loop."""
         if request.role_s > MOST_ROLE_S:
-            raise Refusal("layers_per_stage", request.asked.layers_per_stage, f"one role would take about {request.role_s:.0f} s; from the "
-                          f"page {MOST_ROLE_S:.0f} s are traced at most, from the command line whole models", "2")  # fmt: skip
+            raise Refusal(
+                "layers_per_stage",
+                request.asked.layers_per_stage,
+                f"one role would take about {request.role_s:.0f} s; from the "
+                f"page {MOST_ROLE_S:.0f} s are traced at most, from the command line whole models",
+                "2",
+            )
         if self._task and not self._task.done():
             raise Refusal("demo", None, "another trace is under way; try again in a moment", code="busy")
         made = Trace(secrets.token_urlsafe(9), client, request)

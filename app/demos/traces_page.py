@@ -19,8 +19,13 @@ from app.web.visitors import form_of, narrow, once, own_page, owned, remember, v
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
-FIELDS = (("tp", "tensor · TP", 1, 8), ("pp", "pipeline · PP", 1, 16), ("dp", "data · DP", 2, 256),
-          ("layers_per_stage", "layers a stage", 1, 8), ("micro_batches", "micro-batches, 0 for as many as stages", 0, 16))  # fmt: skip
+FIELDS = (
+    ("tp", "tensor · TP", 1, 8),
+    ("pp", "pipeline · PP", 1, 16),
+    ("dp", "data · DP", 2, 256),
+    ("layers_per_stage", "layers a stage", 1, 8),
+    ("micro_batches", "micro-batches, 0 for as many as stages", 0, 16),
+)
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,19 @@ class Calls:
     def by_name(self) -> Mapping[str, Callable[..., Shown]]:
         return {
             call.__name__: call
-            for call in (self.value, self.symbolic, self.plan, self.fact, self.factor, self.scene, self.figure, self.term,
-                         self.source, self.exercise)
-        }  # fmt: skip
+            for call in (
+                self.value,
+                self.symbolic,
+                self.plan,
+                self.fact,
+                self.factor,
+                self.scene,
+                self.figure,
+                self.term,
+                self.source,
+                self.exercise,
+            )
+        }
 
     def value(self, name: str, /, as_: str = "", **arguments: Any) -> Shown:
         made = formula_named(name)
@@ -186,8 +196,11 @@ class Calls:
     def _opens(self, words: str, inside: str, css: str, number: float | None = None) -> Shown:
         """Words that open a slip in place."""
         slip = f"{self.name}-slip-{len(self.pieces.inline)}"
-        return self.pieces.add(number=number, inline=f'<button type="button" class="{css}" popovertarget="{slip}">{escape(words)}</button>'
-                               f'<span class="term-slip" id="{slip}" popover>{inside}</span>')  # fmt: skip
+        return self.pieces.add(
+            number=number,
+            inline=f'<button type="button" class="{css}" popovertarget="{slip}">{escape(words)}</button>'
+            f'<span class="term-slip" id="{slip}" popover>{inside}</span>',
+        )
 
     def _block(self, template: str, **view: Any) -> Shown:
         return self.pieces.add(block=environment().get_template(template).render(**view))

@@ -71,8 +71,12 @@ class Exercise(BaseModel):
             RIGHT, "nothing, it is right", "This is what the engine says.", term.value, term.text, self.wrong == RIGHT
         )
         if not any(choice.is_it for choice in (*told, right)):
-            raise Refusal(f"exercise {self.key}", self.wrong, f"{self.formula} has no such wrong model that errs here",
-                          nearest(self.wrong, [w.name for w in self.made.wrongs]))  # fmt: skip
+            raise Refusal(
+                f"exercise {self.key}",
+                self.wrong,
+                f"{self.formula} has no such wrong model that errs here",
+                nearest(self.wrong, [w.name for w in self.made.wrongs]),
+            )
         return (*told, right)
 
     def _choice(self, wrong: WrongModel, value: float) -> Choice:

@@ -54,12 +54,24 @@ class Block:
 BLOCKS = (
     Block(1, "Four strategies", "Copy it, shard it, cut the layers, chain the stages.", 5, "strategies"),
     Block(2, "Memory and messages", "What each GPU holds under each of them, and what it has to send.", 10, "memory"),
-    Block(3, "Layout on the wires", "The talkative axes on the fast links: which GPU does what, and why there.", 10, "topology"),
-    Block(4, "FLOPs, days and failures", "How much work, at what share of the peak, and what breaks on the way.", 10, "clock"),
+    Block(
+        3,
+        "Layout on the wires",
+        "The talkative axes on the fast links: which GPU does what, and why there.",
+        10,
+        "topology",
+    ),
+    Block(
+        4,
+        "FLOPs, days and failures",
+        "How much work, at what share of the peak, and what breaks on the way.",
+        10,
+        "clock",
+    ),
     Block(5, "Who owns what", "Framework, launcher, hyperparameters.", 5, "ownership"),
     Block("follow-up", "Then they push", "The questions that come once the first answer stands."),
     Block("deeper", "Deeper", "What lies behind the forty minutes."),
-)  # fmt: skip
+)
 
 
 class Front(BaseModel):

@@ -114,9 +114,12 @@ def _from_a_call(given: object) -> object:
 def _markdown() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False}).enable("table")
     dollarmath_plugin(
-        made, allow_labels=False, allow_space=False, allow_digits=False,
+        made,
+        allow_labels=False,
+        allow_space=False,
+        allow_digits=False,
         renderer=lambda latex, options: mathml(latex, bool(options.get("display_mode"))),
-    )  # fmt: skip
+    )
     made.add_render_rule("blockquote_open", _note_open)
     made.add_render_rule(
         "table_open",

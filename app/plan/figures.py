@@ -26,9 +26,14 @@ def pipeline_figure(
 ) -> LinkedFigure:
     """One step through the pipe, with the bubble of the schedule by itself."""
     return pipeline_timeline(
-        found.step.timeline, bubble_of_total=found.alone.bubble_of_total, bubble_of_ideal=found.alone.bubble_of_ideal,
-        micro_batches=found.scenario.layout.micro_batches, narrow=narrow, quoted=quoted, name=name,
-    )  # fmt: skip
+        found.step.timeline,
+        bubble_of_total=found.alone.bubble_of_total,
+        bubble_of_ideal=found.alone.bubble_of_ideal,
+        micro_batches=found.scenario.layout.micro_batches,
+        narrow=narrow,
+        quoted=quoted,
+        name=name,
+    )
 
 
 def time_figure(found: Estimate, query: str, *, narrow: bool = False, name: str = "waterfall") -> LinkedFigure:

@@ -65,9 +65,13 @@ def _choice(
 MODELS = tuple((name, entry["title"]) for name, entry in catalogue().items())
 CLUSTERS = tuple((name, cluster_named(name).title) for name in cluster_names())
 STACKS = (
-    ("", "what suits the layout"), ("megatron", "Megatron-Core, NeMo"), ("megatron-2021", "Megatron of 2021"),
-    ("megatron-deepspeed", "Megatron-DeepSpeed"), ("fsdp2", "FSDP2, eager"), ("fsdp2-compiled", "FSDP2, compiled"),
-)  # fmt: skip
+    ("", "what suits the layout"),
+    ("megatron", "Megatron-Core, NeMo"),
+    ("megatron-2021", "Megatron of 2021"),
+    ("megatron-deepspeed", "Megatron-DeepSpeed"),
+    ("fsdp2", "FSDP2, eager"),
+    ("fsdp2-compiled", "FSDP2, compiled"),
+)
 
 HSDP_GROUPS = (8, 16, 32, 64, 128, 256)
 
@@ -206,8 +210,12 @@ def _value(field: Field, text: str) -> Any:
         return text or None
     number = _number(field, text)
     if field.worth != 1 and not 0 < number <= MOST_TOKENS / field.worth:
-        raise Refusal(".".join(field.path), text, f"must be above 0 and at most {MOST_TOKENS / field.worth:,.0f} {field.unit}",
-                      f"{min(max(number, field.low), MOST_TOKENS / field.worth):g}")  # fmt: skip
+        raise Refusal(
+            ".".join(field.path),
+            text,
+            f"must be above 0 and at most {MOST_TOKENS / field.worth:,.0f} {field.unit}",
+            f"{min(max(number, field.low), MOST_TOKENS / field.worth):g}",
+        )
     return number * field.worth if field.worth != 1 else number
 
 

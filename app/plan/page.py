@@ -17,7 +17,7 @@ from app.plan.terms import shown_terms, term_at
 from app.web.json_text import script_json
 from app.web.render import page, part
 from engine.estimate import Estimate, estimate
-from engine.findings import Finding
+from engine.findings import Finding, findings_of
 from engine.language.document import together
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
@@ -185,15 +185,20 @@ def board_of(found: Estimate, state: Mapping[str, str], narrow: bool) -> Board:
     """The board of an estimate."""
     query, binary = query_of(state), state["units"] != "GB"
 
-    notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in found.findings]
+    notes = [Note(finding, NOTE_KINDS[finding.severity], _taken(finding, state)) for finding in findings_of(found)]
     return Board(
-        estimate=found, query=query, terms=shown_terms(found),
+        estimate=found,
+        query=query,
+        terms=shown_terms(found),
         memory=memory_figure(found, query, narrow=narrow, binary=binary),
         pipeline_remark=pipeline_remark(found),
         pipeline=pipeline_figure(found, narrow=narrow, quoted=False),
         time=time_figure(found, query, narrow=narrow),
-        binary=binary, notes=tuple(notes[:NOTES_SHOWN]), more_notes=tuple(notes[NOTES_SHOWN:]), comparisons=comparisons(found),
-    )  # fmt: skip
+        binary=binary,
+        notes=tuple(notes[:NOTES_SHOWN]),
+        more_notes=tuple(notes[NOTES_SHOWN:]),
+        comparisons=comparisons(found),
+    )
 
 
 def _taken(finding: Finding, state: Mapping[str, str]) -> str | None:

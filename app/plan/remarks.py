@@ -18,9 +18,9 @@ def remarks(estimate: Estimate) -> dict[str, str]:
         "batch": f"{count_text(tokens)} tokens a step, {_many(layout.micro_batches, 'micro-batch', 'es')} a pipeline",
         "tp": _tensor(estimate),
         "pp": _stages(estimate),
-        "model": f"{estimate.parameters.text}, {model.layers} layers" + (
-            f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
-    }  # fmt: skip
+        "model": f"{estimate.parameters.text}, {model.layers} layers"
+        + (f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
+    }
     if (
         layout.pp > 1
         and layout.schedule == "1f1b"

@@ -10,8 +10,20 @@ from engine.language.refusal import Refusal
 
 DEMOS: dict[str, Demo] = {
     demo.name: demo
-    for demo in (ddp.DEMO, zero1.DEMO, fsdp2.DEMO, hsdp.DEMO, tp.DEMO, tp_sp.DEMO, pp.DEMO, cp.DEMO, ep.DEMO, *mixes.DEMOS, *faults.ALL)
-}  # fmt: skip
+    for demo in (
+        ddp.DEMO,
+        zero1.DEMO,
+        fsdp2.DEMO,
+        hsdp.DEMO,
+        tp.DEMO,
+        tp_sp.DEMO,
+        pp.DEMO,
+        cp.DEMO,
+        ep.DEMO,
+        *mixes.DEMOS,
+        *faults.ALL,
+    )
+}
 
 
 def demo_named(name: object) -> Demo:

@@ -43,8 +43,15 @@ class EventLog:
             if self._left > 0 and self._room > 0:
                 return True
             self._full = True
-            self.add({"event": "rank.error", "rank": None, "type": "Full", "message": "the run said more than is kept; its events "
-                      "end here, the verdict follows", "root_cause": False})  # fmt: skip
+            self.add(
+                {
+                    "event": "rank.error",
+                    "rank": None,
+                    "type": "Full",
+                    "message": "the run said more than is kept; its events end here, the verdict follows",
+                    "root_cause": False,
+                }
+            )
         return False
 
     async def follow(self, after: int = 0) -> AsyncIterator[Event]:

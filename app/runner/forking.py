@@ -71,10 +71,15 @@ class Running:
         if code and self.failed_at is None and not self.killed:
             self.failed_at, self.reason = time.monotonic(), "failed"
         return {
-            "run": self.job.run, "rank": rank, "t": round(time.monotonic() - self.job.start, 4), "code": max(code, 0),
-            "signal": signal.Signals(-code).name if code < 0 else None, "by_us": self.killed and code == -signal.SIGKILL,
-            "cpu_s": round(usage.ru_utime + usage.ru_stime, 3), "said": self._said(rank) if code else "",
-        }  # fmt: skip
+            "run": self.job.run,
+            "rank": rank,
+            "t": round(time.monotonic() - self.job.start, 4),
+            "code": max(code, 0),
+            "signal": signal.Signals(-code).name if code < 0 else None,
+            "by_us": self.killed and code == -signal.SIGKILL,
+            "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
+            "said": self._said(rank) if code else "",
+        }
 
     def _said(self, rank: RankName) -> str:
         """The end of what a rank wrote to its standard error."""

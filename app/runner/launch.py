@@ -156,8 +156,12 @@ class Runner:
                 await (self._make(run) if self.live else replay(run))
             except Gone:
                 await self._drop_link()
-                run.end("failed", rank=None, message="the process that starts the ranks has died; the next run starts it again",
-                        root_cause="launcher")  # fmt: skip
+                run.end(
+                    "failed",
+                    rank=None,
+                    message="the process that starts the ranks has died; the next run starts it again",
+                    root_cause="launcher",
+                )
             except Exception as error:  # whatever it is, the runs that wait must still be made
                 await self._drop_link()
                 run.end(
@@ -183,11 +187,26 @@ class Runner:
             run.end("cancelled", reason="cancelled before it started")
             return
         folder = link.folder_for(run.id)
-        job = Job(run.id, run.demo.name, run.params, run.demo.ranks(run.params), folder, start=time.monotonic(),
-                  patience=float(run.params.get("patience", PATIENCE_S)), agent=run.demo.agent)  # fmt: skip
+        job = Job(
+            run.id,
+            run.demo.name,
+            run.params,
+            run.demo.ranks(run.params),
+            folder,
+            start=time.monotonic(),
+            patience=float(run.params.get("patience", PATIENCE_S)),
+            agent=run.demo.agent,
+        )
         run.state = "running" if run.state == "waiting" else run.state
-        run.say("run.started", ranks=job.ranks, seed=job.seed, versions=link.ready["versions"], cold=cold,
-                start_s=round(job.start - began, 3), predicted=run.prediction.document())  # fmt: skip
+        run.say(
+            "run.started",
+            ranks=job.ranks,
+            seed=job.seed,
+            versions=link.ready["versions"],
+            cold=cold,
+            start_s=round(job.start - began, 3),
+            predicted=run.prediction.document(),
+        )
         try:
             await link.start(job, self.limit_s)
             async with asyncio.timeout(self.limit_s + SLACK_S):

@@ -79,9 +79,17 @@ class Link:
         folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")  # only its owner may enter
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "app.runner.zygote", folder, cwd=ROOT, env=environment, limit=LONGEST_LINE,
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
-        )  # fmt: skip
+            sys.executable,
+            "-m",
+            "app.runner.zygote",
+            folder,
+            cwd=ROOT,
+            env=environment,
+            limit=LONGEST_LINE,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )
         link = cls(process, folder)
         try:
             link.ready = await asyncio.wait_for(link.heard(), READY_S)

@@ -108,8 +108,9 @@ class Mesh:
         """All-gathers of FSDP: each unit once a step, or the blocks again for the backward."""
         layers, whole = self.layers(stage), self.padded_numbers(stage)
         block = self.padded_numbers(stage, "blocks.") // layers
-        return fsdp_gathers(layers, self.reshard) - 1 + self._root(stage), fsdp_gathered_bytes(FP32_BYTES, whole, block, layers,
-                                                                                               self.reshard)  # fmt: skip
+        return fsdp_gathers(layers, self.reshard) - 1 + self._root(stage), fsdp_gathered_bytes(
+            FP32_BYTES, whole, block, layers, self.reshard
+        )
 
     def scatters(self, stage: int) -> Traffic:
         """Reduce-scatters of FSDP: each unit once a step, after the last micro-batch."""
@@ -123,10 +124,13 @@ class Mesh:
     def calls(self, why: Mapping[tuple[str, str], str]) -> tuple[Calls, ...]:
         """All collectives of a step, axis by axis."""
         kinds: list[tuple[str, str, int, Callable[[int], Traffic]]] = [
-            ("tp", "all_reduce", self.tp, self.sums), ("tp", "all_gather", self.tp, self.logits),
-            ("dp", "all_gather", self.dp, self.gathers), ("dp", "reduce_scatter", self.dp, self.scatters),
-            ("pp", "send", self.pp, self.sends), ("pp", "recv", self.pp, self.sends),
-        ]  # fmt: skip
+            ("tp", "all_reduce", self.tp, self.sums),
+            ("tp", "all_gather", self.tp, self.logits),
+            ("dp", "all_gather", self.dp, self.gathers),
+            ("dp", "reduce_scatter", self.dp, self.scatters),
+            ("pp", "send", self.pp, self.sends),
+            ("pp", "recv", self.pp, self.sends),
+        ]
         return tuple(
             calls
             for axis, op, degree, traffic in kinds

@@ -12,8 +12,11 @@ from typing import Any
 from app.runner.job import REFERENCE
 
 Event = Mapping[str, Any]
-_SECONDARY = re.compile(r"connection (was )?(closed|reset|refused)|timed out|broken pipe|socket (closed|timeout)|"
-                        r"application timeout caused pair closure|peer (closed|reset)", re.IGNORECASE)  # fmt: skip
+_SECONDARY = re.compile(
+    r"connection (was )?(closed|reset|refused)|timed out|broken pipe|socket (closed|timeout)|"
+    r"application timeout caused pair closure|peer (closed|reset)",
+    re.IGNORECASE,
+)
 _MISSING = re.compile(r"Ranks? (\d+)(?:[, ]+\d+)* failed to pass monitoredBarrier", re.IGNORECASE)
 _ACCUSED = re.compile(r"Detected mismatch between collectives.* but Rank (\d+) is running", re.DOTALL)
 KILLED = {
@@ -46,8 +49,12 @@ def root_cause(events: Sequence[Event], exits: Sequence[Event], ranks: int) -> C
     errors = sorted((e for e in events if e["event"] == "rank.error"), key=lambda error: error["t"])
     stuck = {e["rank"]: e["last"] for e in events if e["event"] == "stuck"}
     return (
-        _missed_barrier(errors) or _accused(errors) or _own(errors, exits) or _odd(stuck) or _silent(errors, exits, ranks)
-    )  # fmt: skip
+        _missed_barrier(errors)
+        or _accused(errors)
+        or _own(errors, exits)
+        or _odd(stuck)
+        or _silent(errors, exits, ranks)
+    )
 
 
 def secondary(error: Event) -> bool:
@@ -96,8 +103,11 @@ def _odd(stuck: Mapping[int, Sequence[Event]]) -> Cause | None:
         (most, _), *others = Counter(made[number] for made in calls.values()).most_common()
         different = [rank for rank, made in calls.items() if made[number] != most]
         if others and len(different) == 1:
-            return Cause(different[0], f"rank {different[0]} is in {calls[different[0]][number]}, the others in {most} "
-                         f"(flight recorder, collective {number})")  # fmt: skip
+            return Cause(
+                different[0],
+                f"rank {different[0]} is in {calls[different[0]][number]}, the others in {most} "
+                f"(flight recorder, collective {number})",
+            )
     ends = {rank: max(made) for rank, made in calls.items()}
     late = min(ends, key=lambda rank: ends[rank])
     ahead = sorted(ends.values())[1]

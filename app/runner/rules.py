@@ -58,8 +58,11 @@ def _product(params: Mapping[str, Value], fields: tuple[str, ...]) -> int:
 
 def sequence_divides_for_context(width: str) -> Rule:
     """And two: context-parallel ranks that drop the tokens left over."""
-    return divides("sequence", width, "torch accepts it in silence, the tokens left over are dropped, so the training is wrong "
-                   "(loss off by 0.01)")  # fmt: skip
+    return divides(
+        "sequence",
+        width,
+        "torch accepts it in silence, the tokens left over are dropped, so the training is wrong (loss off by 0.01)",
+    )
 
 
 def heads_divide(width: str) -> Rule:
@@ -69,8 +72,12 @@ def heads_divide(width: str) -> Rule:
 
 
 def sequence_divides_for_tensor(width: str) -> Rule:
-    return divides("sequence", width, "sequence parallelism cuts the tokens evenly; one rank fails otherwise and the others only see "
-                   "that a connection was reset")  # fmt: skip
+    return divides(
+        "sequence",
+        width,
+        "sequence parallelism cuts the tokens evenly; one rank fails otherwise and the others only see "
+        "that a connection was reset",
+    )
 
 
 def experts_divide(width: str) -> Rule:
@@ -78,8 +85,11 @@ def experts_divide(width: str) -> Rule:
 
 
 def micro_batches_divide_batch() -> Rule:
-    return divides("batch", "micro_batches", "micro-batches are equal slices of the batch; otherwise only the last stage fails, "
-                   "with a shape error")  # fmt: skip
+    return divides(
+        "batch",
+        "micro_batches",
+        "micro-batches are equal slices of the batch; otherwise only the last stage fails, with a shape error",
+    )
 
 
 def at_least(field: str, other: str, why: str, times: int = 1) -> Rule:

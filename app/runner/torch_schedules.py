@@ -55,12 +55,25 @@ def whole_groups(shape: Shape) -> None:
         )
 
 
-LOOPED_BFS = Schedule("looped-bfs", "Looped BFS", "All micro-batches through one chunk, then through the next.",
-                      "Lamy-Poirier 2022 (arXiv 2211.05953); order as in torch.distributed.pipelining", breadth_first,
-                      own_chunks=2, phased=True)  # fmt: skip
-INTERLEAVED_ZB = Schedule("interleaved-zb", "Interleaved zero bubble", "Interleaved chunks whose weight gradients fill the drain.",
-                          "Qi et al. 2023 (arXiv 2401.10241), ZB1P; order as in torch.distributed.pipelining",
-                          interleaved_zero_bubble, own_chunks=2, rules=(whole_groups,), splits_backward=True)  # fmt: skip
+LOOPED_BFS = Schedule(
+    "looped-bfs",
+    "Looped BFS",
+    "All micro-batches through one chunk, then through the next.",
+    "Lamy-Poirier 2022 (arXiv 2211.05953); order as in torch.distributed.pipelining",
+    breadth_first,
+    own_chunks=2,
+    phased=True,
+)
+INTERLEAVED_ZB = Schedule(
+    "interleaved-zb",
+    "Interleaved zero bubble",
+    "Interleaved chunks whose weight gradients fill the drain.",
+    "Qi et al. 2023 (arXiv 2401.10241), ZB1P; order as in torch.distributed.pipelining",
+    interleaved_zero_bubble,
+    own_chunks=2,
+    rules=(whole_groups,),
+    splits_backward=True,
+)
 
 
 @dataclass(frozen=True)

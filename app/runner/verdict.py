@@ -42,8 +42,16 @@ def verdict(
 
 def row(name: str, label: str, predicted: Any, measured: Any, unit: str, tolerance: float, ok: bool, why: str) -> Row:
     """One row. tolerance is absolute, in the unit; 0 is exact."""
-    return {"name": name, "label": label, "predicted": predicted, "measured": measured, "unit": unit, "tolerance": tolerance,
-            "ok": ok, "why": why}  # fmt: skip
+    return {
+        "name": name,
+        "label": label,
+        "predicted": predicted,
+        "measured": measured,
+        "unit": unit,
+        "tolerance": tolerance,
+        "ok": ok,
+        "why": why,
+    }
 
 
 def _compared(steps: Iterable[Event]) -> bool:
@@ -61,8 +69,16 @@ def loss_row(tolerance: float, steps: Sequence[Event]) -> Row:
             together[event["step"]].append(event["loss"])
     common = alone.keys() & together.keys()
     worst = max((abs(math.fsum(together[s]) / len(together[s]) - alone[s]) for s in common), default=math.inf)
-    return row("loss", "loss, next to one process alone", 0.0, worst, "nats", tolerance, worst <= tolerance,
-               f"the same training cut differently: only rounding differs, over {len(common)} steps")  # fmt: skip
+    return row(
+        "loss",
+        "loss, next to one process alone",
+        0.0,
+        worst,
+        "nats",
+        tolerance,
+        worst <= tolerance,
+        f"the same training cut differently: only rounding differs, over {len(common)} steps",
+    )
 
 
 def held_row(held: Held, states: Sequence[Event]) -> Row:
@@ -86,11 +102,19 @@ def _one_or_all(values: list[Any]) -> Any:
 
 
 STEPS: dict[str, Callable[[int], bool]] = {
-    "every": lambda step: True, "first": lambda step: step == 0, "second": lambda step: step == 1,
-    "later": lambda step: step > 0, "steady": lambda step: step != 1,
-}  # fmt: skip
-WHEN = {"every": "a step", "first": "in the first step", "second": "in the second step", "later": "a later step",
-        "steady": "in all steps but the second"}  # fmt: skip
+    "every": lambda step: True,
+    "first": lambda step: step == 0,
+    "second": lambda step: step == 1,
+    "later": lambda step: step > 0,
+    "steady": lambda step: step != 1,
+}
+WHEN = {
+    "every": "a step",
+    "first": "in the first step",
+    "second": "in the second step",
+    "later": "a later step",
+    "steady": "in all steps but the second",
+}
 
 
 def call_rows(predicted: Sequence[Calls], comms: Sequence[Event]) -> list[Row]:
@@ -142,8 +166,16 @@ def wire_row(prediction: Prediction, wires: Sequence[Event]) -> Row:
     sent = [event["bytes_sent"] for event in wires]
     measured, predicted = round(sum(sent) / len(sent)), round(prediction.wire_bytes or 0.0)
     tolerance = round(prediction.wire_tolerance_bytes)
-    return row("wire", "sent by a rank in a step, counted by the kernel", predicted, measured, "bytes", tolerance,
-               abs(measured - predicted) <= tolerance, prediction.wire_why)  # fmt: skip
+    return row(
+        "wire",
+        "sent by a rank in a step, counted by the kernel",
+        predicted,
+        measured,
+        "bytes",
+        tolerance,
+        abs(measured - predicted) <= tolerance,
+        prediction.wire_why,
+    )
 
 
 def measured_row(expected: Measurable, measures: Sequence[Event]) -> Row:

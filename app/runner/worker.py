@@ -74,9 +74,12 @@ def meet(job: Job, rank: int, device: torch.device, where: str) -> None:
     """Make the group of all ranks."""
     getattr(importlib.import_module(demo_named(job.demo).module), "prepare", nothing)(job)
     dist.init_process_group(
-        "nccl" if device.type == "cuda" else "gloo", init_method=where, rank=rank, world_size=job.ranks,
+        "nccl" if device.type == "cuda" else "gloo",
+        init_method=where,
+        rank=rank,
+        world_size=job.ranks,
         timeout=timedelta(seconds=job.patience),
-    )  # fmt: skip
+    )
 
 
 def _train(job: Job, rank: int, device: torch.device, emit: Emit) -> None:
@@ -135,8 +138,12 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
 
 def _sized(demo: Demo, ranks: int) -> Demo:
     """The demo with as many ranks as torchrun has started, which may be more than a server allows."""
-    knobs = [replace(knob, default=ranks, high=max(ranks, knob.high)) if isinstance(knob, Whole) and knob.name == "ranks" else knob
-             for knob in demo.knobs]  # fmt: skip
+    knobs = [
+        replace(knob, default=ranks, high=max(ranks, knob.high))
+        if isinstance(knob, Whole) and knob.name == "ranks"
+        else knob
+        for knob in demo.knobs
+    ]
     return replace(demo, knobs=tuple(knobs))
 
 
@@ -158,8 +165,18 @@ def _run(job: Job, rank: int, device: torch.device, demo: Demo, kept: Kept, out:
     train(Rank(0, job, device, CommLog(alone.start), alone.emit), _build_alone(job))
     prediction = demo.predict(job.params)
     versions = {"torch": torch.__version__, "python": platform.python_version(), "system": platform.system()}
-    first = {"event": "run.started", "run": job.run, "demo": demo.name, "params": dict(job.params), "ranks": job.ranks, "seed": job.seed,
-             "versions": versions, "cold": True, "predicted": prediction.document(), "t": 0.0}  # fmt: skip
+    first = {
+        "event": "run.started",
+        "run": job.run,
+        "demo": demo.name,
+        "params": dict(job.params),
+        "ranks": job.ranks,
+        "seed": job.seed,
+        "versions": versions,
+        "cold": True,
+        "predicted": prediction.document(),
+        "t": 0.0,
+    }
     said = sorted((event for events in [*everywhere, alone.events] for event in events), key=lambda event: event["t"])
     rows = [{"event": "check", "run": job.run, **row} for row in verdict(prediction, said)]
     done = {

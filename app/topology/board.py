@@ -12,15 +12,18 @@ from app.board.linked import LinkedFigure
 from app.topology.case import TopologyCase
 from app.topology.play import played
 from app.web.json_text import script_json
-from engine.findings import Finding
+from engine.findings import Finding, findings_of
 from engine.language.units import bytes_text, count_text, seconds_text
 from engine.ledger import AxisRow
 from engine.network.placement import Members, Placement, Wire
 
 ON_WIRES = ("tp-leaves-node", "dp-crosses-spine", "fsdp-network-bound", "out-of-memory", "tp-in-node")
 WORDS: Mapping[Wire, str] = {
-    "none": "alone, nothing travels", "nvlink": "{fabric}, in the node", "leaf": "NICs, under a leaf", "spine": "leaf – spine – leaf",
-}  # fmt: skip
+    "none": "alone, nothing travels",
+    "nvlink": "{fabric}, in the node",
+    "leaf": "NICs, under a leaf",
+    "spine": "leaf – spine – leaf",
+}
 
 
 @dataclass(frozen=True)
@@ -95,25 +98,36 @@ class TopologyBoard:
     @property
     def findings(self) -> list[Finding]:
         """What the engine has to say about the wires."""
-        return [finding for finding in self.case.estimate.findings if finding.code in ON_WIRES]
+        return [finding for finding in findings_of(self.case.estimate) if finding.code in ON_WIRES]
 
     @property
     def data(self) -> Markup:
         """What the browser needs to light groups and to play a step, for a script element."""
         case, placed = self.case, self.case.placed
         axes = [
-            {"axis": row.axis, "steps": steps_of(placed, row.reach.members),
-             "block": row.reach.size if row.reach.members == "shard" else 0,
-             "words": f"{Talk(row, '').size}, {Talk(row, case.fabric.cluster.gpu.fabric).wire}",
-             "far": row.reach.leaves_node}
+            {
+                "axis": row.axis,
+                "steps": steps_of(placed, row.reach.members),
+                "block": row.reach.size if row.reach.members == "shard" else 0,
+                "words": f"{Talk(row, '').size}, {Talk(row, case.fabric.cluster.gpu.fabric).wire}",
+                "far": row.reach.leaves_node,
+            }
             for row in sorted(case.rows, key=lambda row: -row.reach.switches)
-        ]  # fmt: skip
+        ]
         fabric = case.fabric
-        return script_json({
-            "gpus": fabric.gpus, "node": fabric.gpus_per_node, "unit": fabric.gpus_per_unit, "leaves": fabric.leaves_per_unit,
-            "you": case.you, "axes": axes, "order": [[axis, placed.stride(axis), placed.degree(axis)] for axis in placed.order],
-            "floors": [marks.geometry() for marks in self.drawing.marks], "step": played(case.estimate),
-        })  # fmt: skip
+        return script_json(
+            {
+                "gpus": fabric.gpus,
+                "node": fabric.gpus_per_node,
+                "unit": fabric.gpus_per_unit,
+                "leaves": fabric.leaves_per_unit,
+                "you": case.you,
+                "axes": axes,
+                "order": [[axis, placed.stride(axis), placed.degree(axis)] for axis in placed.order],
+                "floors": [marks.geometry() for marks in self.drawing.marks],
+                "step": played(case.estimate),
+            }
+        )
 
 
 def steps_of(placed: Placement, members: Members) -> list[list[int]]:

@@ -29,10 +29,14 @@ def state_of_document(document: Mapping[str, Any]) -> tuple[dict[str, str], list
     state = state_of({"cluster": _base(document["cluster"])})
     state |= {name: _text(getattr(layout, name)) for name in FIELDS if name in Layout.model_fields}
     state |= {
-        "gpus": str(scenario.gpus), "sequence": str(scenario.sequence_tokens), "batch": str(layout.global_batch),
-        "precision": scenario.precision, "stack": document.get("stack") or "",
-        "tokens": f"{scenario.training.tokens / FIELDS['tokens'].worth:.12g}", "price": f"{scenario.training.usd_per_gpu_hour:.12g}",
-    }  # fmt: skip
+        "gpus": str(scenario.gpus),
+        "sequence": str(scenario.sequence_tokens),
+        "batch": str(layout.global_batch),
+        "precision": scenario.precision,
+        "stack": document.get("stack") or "",
+        "tokens": f"{scenario.training.tokens / FIELDS['tokens'].worth:.12g}",
+        "price": f"{scenario.training.usd_per_gpu_hour:.12g}",
+    }
     state |= _network(document["cluster"], unsaid)
     state |= _model(document["model"], unsaid)
     return {name: state[name] for name in FIELDS}, unsaid

@@ -10,8 +10,20 @@ from engine.layout.layout import Axis, Layout
 from engine.layout.simplicity import layout_name, moving_parts
 from engine.scenario import scenario_from
 
-PIPELINE = {"tp": "8", "pp": "4", "cp": "1", "ep": "1", "zero": "1", "hsdp_shard": "", "schedule": "1f1b", "vp": "1", "micro_batch": "1",
-            "recompute": "none", "stack": "", "rank_order": str(Layout.model_fields["rank_order"].default)}  # fmt: skip
+PIPELINE = {
+    "tp": "8",
+    "pp": "4",
+    "cp": "1",
+    "ep": "1",
+    "zero": "1",
+    "hsdp_shard": "",
+    "schedule": "1f1b",
+    "vp": "1",
+    "micro_batch": "1",
+    "recompute": "none",
+    "stack": "",
+    "rank_order": str(Layout.model_fields["rank_order"].default),
+}
 SHARDED = {**PIPELINE, "pp": "1", "zero": "3", "stack": "fsdp2-compiled"}
 INTERLEAVED = {**PIPELINE, "schedule": "interleaved", "vp": "2"}
 

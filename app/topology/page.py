@@ -186,9 +186,17 @@ async def imported(request: Request) -> HTMLResponse:
         return page(
             request, "topology/imported.html", refusals=[each.sentence for each in refusal.all], text=text[:MOST_SHOWN]
         )
-    return page(request, "topology/imported.html", refusals=[], text="", title=TARGETS[found.target].title,
-                notes=[*unsaid, *found.notes], href=address(state, VIEW), plan=f"/plan?{query_of(state)}",
-                name=layout_name(scenario_from(found.document).layout))  # fmt: skip
+    return page(
+        request,
+        "topology/imported.html",
+        refusals=[],
+        text="",
+        title=TARGETS[found.target].title,
+        notes=[*unsaid, *found.notes],
+        href=address(state, VIEW),
+        plan=f"/plan?{query_of(state)}",
+        name=layout_name(scenario_from(found.document).layout),
+    )
 
 
 @router.get("/panel")

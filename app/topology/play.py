@@ -38,10 +38,14 @@ def played(estimate: Estimate) -> dict[str, Any]:
         stops.append(("gradients", gradients[0]))
     stops.append(("optimizer", _share(timeline.makespan + tail, whole)))
     return {
-        "seconds": whole, "text": seconds_text(whole), "stages": stages, "gradients": gradients,
-        "hop": _share(max(step.send_s, whole / 400), whole), "stops": sorted(stops, key=lambda stop: stop[1]),
+        "seconds": whole,
+        "text": seconds_text(whole),
+        "stages": stages,
+        "gradients": gradients,
+        "hop": _share(max(step.send_s, whole / 400), whole),
+        "stops": sorted(stops, key=lambda stop: stop[1]),
         "short": short,
-    }  # fmt: skip
+    }
 
 
 def _apart(estimate: Estimate) -> bool:

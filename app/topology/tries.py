@@ -59,8 +59,10 @@ def _swap(case: TopologyCase) -> Try | None:
         words = f"Then gradients leave their leaf and cross the spine: {seconds_text(was)} of traffic a step becomes {seconds_text(would)}."
         if abs(would - was) < 0.01 * was and (narrow := _estimate(case, **changes, spine=NARROW_SPINE)):
             changes["spine"] = NARROW_SPINE
-            words = (f"Then gradients leave their leaf and cross the spine. At full bandwidth that costs nothing; through {NARROW_SPINE}:1 "
-                     f"{seconds_text(was)} of traffic a step becomes {seconds_text(_traffic_s(narrow, 'dp'))}.")  # fmt: skip
+            words = (
+                f"Then gradients leave their leaf and cross the spine. At full bandwidth that costs nothing; through {NARROW_SPINE}:1 "
+                f"{seconds_text(was)} of traffic a step becomes {seconds_text(_traffic_s(narrow, 'dp'))}."
+            )
     elif before == "spine" != after:
         words = f"Then gradients stay under their leaf: {seconds_text(was)} of traffic a step becomes {seconds_text(would)}."
     else:
@@ -82,9 +84,11 @@ def _stretch(case: TopologyCase) -> Try | None:
     cluster = scenario.cluster
     fast, slow = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
     each_way, headline = wire_ratio(fast, slow), wire_ratio(summed_bytes_per_s(fast), slow)
-    words = (f"TP over {made.step.placement.reach('tp').nodes} nodes: {bytes_text(fast)}/s each way becomes {bytes_text(slow)}/s, "
-             f"{digits_text(each_way, 2)} times less ({digits_text(headline, 2)} times by the headline that adds both directions). "
-             f"A step of {case.estimate.step.seconds.text} becomes {made.step.seconds.text}.")  # fmt: skip
+    words = (
+        f"TP over {made.step.placement.reach('tp').nodes} nodes: {bytes_text(fast)}/s each way becomes {bytes_text(slow)}/s, "
+        f"{digits_text(each_way, 2)} times less ({digits_text(headline, 2)} times by the headline that adds both directions). "
+        f"A step of {case.estimate.step.seconds.text} becomes {made.step.seconds.text}."
+    )
     return Try("salmon", "Break it on purpose", words, case.with_(**changes))
 
 

@@ -82,9 +82,15 @@ def sentence_of(refusal: Refusal) -> str:
 def error_of(refusal: Refusal) -> dict[str, Any]:
     """A refusal as the API gives it: the sentence, and everything that is wrong field by field."""
     refusals = [
-        {"field": _one_line(r.field), "value": _shown(r.value), "rule": _one_line(r.rule), "nearest": r.nearest, "code": r.code}
+        {
+            "field": _one_line(r.field),
+            "value": _shown(r.value),
+            "rule": _one_line(r.rule),
+            "nearest": r.nearest,
+            "code": r.code,
+        }
         for r in refusal.all[:100]
-    ]  # fmt: skip
+    ]
     return {"error": sentence_of(refusal), "refusals": refusals}
 
 

@@ -72,9 +72,12 @@ class SecurityHeaders:
 def environment() -> Environment:
     """The templates. An unknown name fails; what is not marked safe is escaped."""
     made = Environment(
-        loader=FileSystemLoader(settings().templates), autoescape=True, undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
+        loader=FileSystemLoader(settings().templates),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     made.filters |= {
         "mathml": mathml,
         "bytes_text": units.bytes_text,

@@ -12,8 +12,20 @@ GATED = ("llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_mo
          "gemma2", "gemma3_text", "phi3", "olmo", "olmo2", "granite", "cohere", "smollm3", "glm4", "kimi_k2")  # fmt: skip
 UNGATED = ("gpt2", "gpt_neox", "opt", "bloom", "gpt_bigcode", "starcoder2", "falcon", "mpt")
 KNOWN = (*GATED, *UNGATED)
-TIED = ("gpt2", "bloom", "opt", "gemma", "gemma2", "gemma3_text", "gpt_bigcode", "starcoder2", "falcon", "mpt", "cohere",
-        "smollm3")  # unless the file says otherwise  # fmt: skip
+TIED = (
+    "gpt2",
+    "bloom",
+    "opt",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "gpt_bigcode",
+    "starcoder2",
+    "falcon",
+    "mpt",
+    "cohere",
+    "smollm3",
+)  # unless the file says otherwise
 
 # What a model's shape calls each field, in the words the families use; the first that is present counts.
 NAMES = {

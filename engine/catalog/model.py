@@ -1,5 +1,6 @@
 """The shape of a transformer, and the catalogue of known ones."""
 
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ from engine.language.refusal import Refusal
 
 CATALOG = Path(__file__).parent / "models.yaml"
 NOTES = (
-    "title", "source", "published_parameters", "published_active_parameters", "published_source", "called_parameters",
+    "title",
+    "source",
+    "published_parameters",
+    "published_active_parameters",
+    "published_source",
+    "called_parameters",
     "called_active_parameters",
-)  # fmt: skip
+)
 
 
 class Model(Document, frozen=True):
@@ -57,28 +63,31 @@ class Model(Document, frozen=True):
 
     def refusals(self) -> list[Refusal]:
         """What has no meaning about this shape."""
-        found = []
-        if self.head_dim * self.heads != self.hidden and self.head_dim == self.hidden // self.heads:
-            found.append(Refusal("model.heads", self.heads, f"heads must divide hidden {self.hidden} or head_dim be given",
-                                 whole(self.heads, divides=self.hidden)))  # fmt: skip
-        if self.heads % self.kv_heads:
-            found.append(Refusal("model.kv_heads", self.kv_heads, f"kv_heads must divide the {self.heads} heads",
-                                 whole(self.kv_heads, divides=self.heads)))  # fmt: skip
+        return [*self._head_refusals(), *self._expert_refusals(), *self._layer_refusals()]
+
+    def _head_refusals(self) -> Iterator[Refusal]:
+        heads, hidden = self.heads, self.hidden
+        if self.head_dim * heads != hidden and self.head_dim == hidden // heads:
+            rule = f"heads must divide hidden {hidden} or head_dim be given"
+            yield Refusal("model.heads", heads, rule, whole(heads, divides=hidden))
+        if heads % self.kv_heads:
+            rule = f"kv_heads must divide the {heads} heads"
+            yield Refusal("model.kv_heads", self.kv_heads, rule, whole(self.kv_heads, divides=heads))
+
+    def _expert_refusals(self) -> Iterator[Refusal]:
         if self.experts and not 1 <= self.top_k <= self.experts:
-            found.append(Refusal("model.top_k", self.top_k, f"a token needs 1 to {self.experts} of the experts",
-                                 str(min(max(self.top_k, 1), self.experts))))  # fmt: skip
+            rule = f"a token needs 1 to {self.experts} of the experts"
+            yield Refusal("model.top_k", self.top_k, rule, str(min(max(self.top_k, 1), self.experts)))
         if not self.experts and (self.top_k or self.shared_experts):
-            found.append(Refusal("model.experts", 0, "top_k and shared_experts need experts"))
+            yield Refusal("model.experts", 0, "top_k and shared_experts need experts")
+
+    def _layer_refusals(self) -> Iterator[Refusal]:
         if self.latent and not (self.qk_nope_head_dim + self.qk_rope_head_dim and self.v_head_dim):
-            found.append(
-                Refusal(
-                    "model.v_head_dim", self.v_head_dim, "latent attention needs the sizes of its query and value heads"
-                )
-            )
+            rule = "latent attention needs the sizes of its query and value heads"
+            yield Refusal("model.v_head_dim", self.v_head_dim, rule)
         if self.dense_layers > self.layers:
-            found.append(Refusal("model.dense_layers", self.dense_layers, f"the model has {self.layers} layers",
-                                 str(self.layers)))  # fmt: skip
-        return found
+            rule = f"the model has {self.layers} layers"
+            yield Refusal("model.dense_layers", self.dense_layers, rule, str(self.layers))
 
     @property
     def latent(self) -> bool:

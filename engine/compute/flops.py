@@ -49,8 +49,11 @@ def six_n_flop(N: Number) -> Number:
     return 6 * N
 
 
-@formula(r"6 \cdot <M> + 6 \cdot <L> \cdot <a> \cdot <d> \cdot <s>", unit="FLOP a token",
-         source="Megatron-LM num_floating_point_operations: weights in matrix products, causal half of attention")  # fmt: skip
+@formula(
+    r"6 \cdot <M> + 6 \cdot <L> \cdot <a> \cdot <d> \cdot <s>",
+    unit="FLOP a token",
+    source="Megatron-LM num_floating_point_operations: weights in matrix products, causal half of attention",
+)
 def causal_flop(M: Number, L: Number, a: Number, d: Number, s: Number) -> Number:
     """Work a token with the causal half of attention.   [FLOP a token]
 
@@ -170,5 +173,9 @@ def head_width(model: Model) -> float:
 def work_per_token(model: Model, sequence_tokens: int) -> dict[str, float]:
     """Arguments of the causal and full conventions for a model."""
     return {
-        "M": count(model).active_matmul, "L": model.layers, "a": model.heads, "d": head_width(model), "s": sequence_tokens,
-    }  # fmt: skip
+        "M": count(model).active_matmul,
+        "L": model.layers,
+        "a": model.heads,
+        "d": head_width(model),
+        "s": sequence_tokens,
+    }

@@ -20,7 +20,7 @@ TARGETS: dict[str, Target] = {
         Target(deepspeed.NAME, deepspeed.TITLE, deepspeed.write),
         Target(fsdp2.NAME, fsdp2.TITLE, fsdp2.write),
     )
-}  # fmt: skip
+}
 LONGEST = 20_000  # characters; a command line with every option of Megatron has half of it
 
 __all__ = ["LONGEST", "TARGETS", "Export", "File", "Imported", "Target", "export", "read"]

@@ -57,7 +57,7 @@ def _config(scenario: Scenario) -> dict[str, Any]:
         "data_types": {"grad_accum_dtype": gradients},
         "communication_data_type": gradients,
         **_axes(layout),
-    }  # fmt: skip
+    }
 
 
 def _axes(layout: Layout) -> dict[str, Any]:
@@ -80,8 +80,12 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
     layout, model = scenario.layout, scenario.model
     yield from _pipeline_gaps(layout)
     if layout.cp > 1:
-        yield gap("layout.cp", layout.cp, "DeepSpeed cuts sequences by Ulysses, which exchanges heads, where this board passes keys and "
-                  f"values in a ring; {layout.cp} must divide the {model.heads} heads")  # fmt: skip
+        yield gap(
+            "layout.cp",
+            layout.cp,
+            "DeepSpeed cuts sequences by Ulysses, which exchanges heads, where this board passes keys and "
+            f"values in a ring; {layout.cp} must divide the {model.heads} heads",
+        )
     if layout.tp > 1 and layout.sequence_parallel:
         yield gap("layout.sequence_parallel", True, "DeepSpeed's tensor parallelism keeps the norms' tokens whole")
     if layout.hsdp_shard is not None:
@@ -89,11 +93,18 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
     if layout.rank_order != ORDER:
         yield gap("layout.rank_order", layout.rank_order, f"DeepSpeed's ranks are always dealt as {ORDER}")
     if layout.recompute != "none":
-        yield gap("layout.recompute", layout.recompute, "the file cannot switch it on; your script must checkpoint the layers "
-                  "(gradient_checkpointing_enable, or deepspeed.checkpointing.checkpoint)")  # fmt: skip
+        yield gap(
+            "layout.recompute",
+            layout.recompute,
+            "the file cannot switch it on; your script must checkpoint the layers "
+            "(gradient_checkpointing_enable, or deepspeed.checkpointing.checkpoint)",
+        )
     if scenario.precision in EIGHT_BITS:
-        yield gap("precision", scenario.precision, "eight-bit products come from Transformer Engine layers in your script; the file "
-                  "says BF16")  # fmt: skip
+        yield gap(
+            "precision",
+            scenario.precision,
+            "eight-bit products come from Transformer Engine layers in your script; the file says BF16",
+        )
     if scenario.stack_name != "megatron-deepspeed":
         yield gap("stack", scenario.stack_name, "the lines run DeepSpeed's own software")
     yield from _script_parts(scenario)
@@ -103,8 +114,12 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
 
 def _pipeline_gaps(layout: Layout) -> Iterator[str]:
     if layout.pp > 1:
-        yield gap("layout.pp", layout.pp, f"the file has no stages; give your script PipelineModule(num_stages={layout.pp}, topology="
-                  f"PipeModelDataParallelTopology(num_pp={layout.pp}, num_mp={layout.tp}, num_dp={layout.data_width}))")  # fmt: skip
+        yield gap(
+            "layout.pp",
+            layout.pp,
+            f"the file has no stages; give your script PipelineModule(num_stages={layout.pp}, topology="
+            f"PipeModelDataParallelTopology(num_pp={layout.pp}, num_mp={layout.tp}, num_dp={layout.data_width}))",
+        )
         if layout.zero > 1:
             yield gap("layout.zero", layout.zero, "DeepSpeed's pipeline works with ZeRO 0 and 1 only")
     if layout.zero == 3 and layout.tp > 1:

@@ -32,8 +32,11 @@ def _script(scenario: Scenario) -> str:
     """`accelerate launch` starts torchrun's processes itself; on several nodes it must know the first, and its own number."""
     words = [f"accelerate launch --config_file {CONFIG}"]
     if nodes_of(scenario).count > 1:
-        words += ['--machine_rank "${SLURM_NODEID:?the number of this node, from 0}"',
-                  '--main_process_ip "${PET_RDZV_ENDPOINT%%:*}"', f"--main_process_port {PORT}"]  # fmt: skip
+        words += [
+            '--machine_rank "${SLURM_NODEID:?the number of this node, from 0}"',
+            '--main_process_ip "${PET_RDZV_ENDPOINT%%:*}"',
+            f"--main_process_port {PORT}",
+        ]
     head = f"#!/usr/bin/env bash\n# {remark(scenario, f'{TITLE}, {title_of(scenario.model)}')}\n"
     return head + " \\\n  ".join([*words, "train.py"]) + "\n"
 
@@ -145,13 +148,20 @@ def _axis_gaps(scenario: Scenario) -> Iterator[str]:
 def _sharding_gaps(scenario: Scenario) -> Iterator[str]:
     layout = scenario.layout
     if layout.zero == 1 or (layout.zero == 0 and not _only_replicas(scenario)):
-        yield gap("layout.zero", layout.zero, "FSDP2 shards gradients and optimizer together; keeping gathered weights between the "
-                  "passes, as here, is nearest to ZeRO-2")  # fmt: skip
+        yield gap(
+            "layout.zero",
+            layout.zero,
+            "FSDP2 shards gradients and optimizer together; keeping gathered weights between the "
+            "passes, as here, is nearest to ZeRO-2",
+        )
     if layout.zero == 2:
         yield "layout.zero = 2: FSDP2 shards the weights too between steps; they stay gathered from the forward pass to the backward pass."
     if layout.hsdp_shard and not _groups_fit(layout):
-        yield gap("layout.hsdp_shard", layout.hsdp_shard, f"groups must shard over more than cp {layout.cp} ranks and have no pipeline; all "
-                  "ranks shard here")  # fmt: skip
+        yield gap(
+            "layout.hsdp_shard",
+            layout.hsdp_shard,
+            f"groups must shard over more than cp {layout.cp} ranks and have no pipeline; all ranks shard here",
+        )
 
 
 def _script_parts(scenario: Scenario) -> Iterator[str]:
@@ -160,7 +170,11 @@ def _script_parts(scenario: Scenario) -> Iterator[str]:
     each = _width(scenario) * layout.micro_batch
     rounds = max(1, layout.global_batch // each)
     yield gap("layout.micro_batch", layout.micro_batch, "the file holds no batch; it is your data loader's batch size")
-    yield gap("layout.micro_batches", layout.micro_batches, f"your script must say Accelerator(gradient_accumulation_steps={rounds})"
-              + ("" if rounds * each == layout.global_batch else f", which makes a step of {rounds * each} sequences"))  # fmt: skip
+    yield gap(
+        "layout.micro_batches",
+        layout.micro_batches,
+        f"your script must say Accelerator(gradient_accumulation_steps={rounds})"
+        + ("" if rounds * each == layout.global_batch else f", which makes a step of {rounds * each} sequences"),
+    )
     yield from script_gaps(scenario)
     yield "train.py: the script, its data, tokenizer and optimizer are yours."

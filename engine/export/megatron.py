@@ -127,13 +127,19 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
     if layout.schedule == "interleaved" and layout.vp == 1:
         yield gap("layout.schedule", layout.schedule, "with one chunk a stage it is 1F1B")
     if layout.rank_order not in ORDERS:
-        yield gap("layout.rank_order", layout.rank_order, f"Megatron's command line has only {' and '.join(ORDERS)}, so it is "
-                  "tp-cp-ep-dp-pp")  # fmt: skip
+        yield gap(
+            "layout.rank_order",
+            layout.rank_order,
+            f"Megatron's command line has only {' and '.join(ORDERS)}, so it is tp-cp-ep-dp-pp",
+        )
     if not layout.sequence_parallel and layout.tp == 1:
         yield gap("layout.sequence_parallel", False, "with tp 1 there is nothing to cut, so no option says it")
     if not layout.sequence_parallel and layout.tp > 1 and scenario.model.experts:
-        yield gap("layout.sequence_parallel", False, "Megatron refuses to train experts with tensor parallelism without it; add "
-                  "--sequence-parallel")  # fmt: skip
+        yield gap(
+            "layout.sequence_parallel",
+            False,
+            "Megatron refuses to train experts with tensor parallelism without it; add --sequence-parallel",
+        )
     if layout.hsdp_shard == layout.data_width * layout.cp:
         yield gap("layout.hsdp_shard", layout.hsdp_shard, "these are all the ranks there are, so nothing is replicated")
     if scenario.stack_name != "megatron":

@@ -21,9 +21,11 @@ STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")  # ZeRO 
 REPEATED = re.compile(r"\(([^()]+)\)\*([0-9]{1,3})")
 
 DEGREES = (
-    ("tp", "--tensor-model-parallel-size"), ("cp", "--context-parallel-size"), ("ep", "--expert-model-parallel-size"),
+    ("tp", "--tensor-model-parallel-size"),
+    ("cp", "--context-parallel-size"),
+    ("ep", "--expert-model-parallel-size"),
     ("pp", "--pipeline-model-parallel-size"),
-)  # fmt: skip
+)
 
 
 def read(text: str) -> Imported:
@@ -44,16 +46,26 @@ def read(text: str) -> Imported:
     layers = model["layers"] if isinstance(model, dict) else model_named(model).layers
     precision = _precision(options, notes)
     layout = {
-        **degrees, **batch, **_schedule(options, degrees["pp"], layers, notes), **_sharding(options, batch["dp"] * degrees["cp"], notes),
-        "recompute": _recompute(options, notes), "gradient_bytes": _gradient_bytes(options, precision),
+        **degrees,
+        **batch,
+        **_schedule(options, degrees["pp"], layers, notes),
+        **_sharding(options, batch["dp"] * degrees["cp"], notes),
+        "recompute": _recompute(options, notes),
+        "gradient_bytes": _gradient_bytes(options, precision),
         "sequence_parallel": options.flag("--sequence-parallel") or degrees["tp"] == 1,
         "rank_order": "tp-cp-ep-pp-dp" if options.flag("--use-tp-pp-dp-mapping") else "tp-cp-ep-dp-pp",
-    }  # fmt: skip
+    }
     _expert_tp(options, degrees, notes)
     document = {
-        "model": model, "cluster": _cluster(command, precision, notes), "gpus": gpus, "sequence_tokens": sequence,
-        "precision": precision, "stack": "megatron", "layout": layout, **_training(options, layout, sequence),
-    }  # fmt: skip
+        "model": model,
+        "cluster": _cluster(command, precision, notes),
+        "gpus": gpus,
+        "sequence_tokens": sequence,
+        "precision": precision,
+        "stack": "megatron",
+        "layout": layout,
+        **_training(options, layout, sequence),
+    }
     if len(options.unasked()) == len(options.given):
         raise Refusal(
             "text", None, "names no option of Megatron-LM that this board knows", "--tensor-model-parallel-size 8"

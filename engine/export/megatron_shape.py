@@ -8,11 +8,22 @@ from engine.language.document import divisors
 from engine.scenario import Scenario
 
 # option, field of the model
-SIZES = (("--num-layers", "layers"), ("--hidden-size", "hidden"), ("--num-attention-heads", "heads"), ("--ffn-hidden-size", "ffn"),
-         ("--kv-channels", "head_dim"), ("--vocab-size", "vocab"))  # fmt: skip
+SIZES = (
+    ("--num-layers", "layers"),
+    ("--hidden-size", "hidden"),
+    ("--num-attention-heads", "heads"),
+    ("--ffn-hidden-size", "ffn"),
+    ("--kv-channels", "head_dim"),
+    ("--vocab-size", "vocab"),
+)
 EXPERTS = (("--num-experts", "experts"), ("--moe-router-topk", "top_k"), ("--moe-ffn-hidden-size", "moe_ffn"))
-LATENT = (("--q-lora-rank", "q_lora_rank"), ("--kv-lora-rank", "kv_lora_rank"), ("--qk-head-dim", "qk_nope_head_dim"),
-          ("--qk-pos-emb-head-dim", "qk_rope_head_dim"), ("--v-head-dim", "v_head_dim"))  # fmt: skip
+LATENT = (
+    ("--q-lora-rank", "q_lora_rank"),
+    ("--kv-lora-rank", "kv_lora_rank"),
+    ("--qk-head-dim", "qk_nope_head_dim"),
+    ("--qk-pos-emb-head-dim", "qk_rope_head_dim"),
+    ("--v-head-dim", "v_head_dim"),
+)
 Words = tuple[str, ...]
 
 
@@ -64,20 +75,30 @@ def shape_gaps(scenario: Scenario) -> Iterator[str]:
     """What the arguments do not say about the model."""
     model = scenario.model
     if model.routed_nodes and scenario.layout.ep > 1:
-        yield ("--moe-token-dispatcher-type alltoall: it sends a copy to every expert; one copy a node, as this board reckons, needs "
-               "DeepEP (--moe-token-dispatcher-type flex).")  # fmt: skip
+        yield (
+            "--moe-token-dispatcher-type alltoall: it sends a copy to every expert; one copy a node, as this board reckons, needs "
+            "DeepEP (--moe-token-dispatcher-type flex)."
+        )
     if model.round_parameters is not None:
         yield gap(
             "model.round_parameters", f"{model.round_parameters:g}", "a real model has the parameters of its shape"
         )
     if model.positions and model.positions < scenario.sequence_tokens:
-        yield gap("model.positions", model.positions, f"learned positions must reach over a sequence of {scenario.sequence_tokens:,} "
-                  "tokens, so there are as many")  # fmt: skip
+        yield gap(
+            "model.positions",
+            model.positions,
+            f"learned positions must reach over a sequence of {scenario.sequence_tokens:,} "
+            "tokens, so there are as many",
+        )
     if model.latent and model.kv_heads != model.heads:
         yield gap("model.kv_heads", model.kv_heads, "latent attention has a key and a value for every head")
     if groups := _groups(model):
-        yield gap("model.routed_nodes", model.routed_nodes, "nodes are written as groups of experts; set --moe-router-num-groups "
-                  f"({groups} here) to the model's own number")  # fmt: skip
+        yield gap(
+            "model.routed_nodes",
+            model.routed_nodes,
+            "nodes are written as groups of experts; set --moe-router-num-groups "
+            f"({groups} here) to the model's own number",
+        )
     elif model.routed_nodes:
         yield gap(
             "model.routed_nodes", model.routed_nodes, "so many groups do not divide the experts, so tokens go anywhere"

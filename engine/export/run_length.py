@@ -26,8 +26,11 @@ def length_gaps(scenario: Scenario) -> Iterator[str]:
     """What rounding to whole steps changes."""
     whole = steps_of(scenario) * step_tokens(scenario)
     if whole != scenario.training.tokens:
-        yield gap("training.tokens", f"{scenario.training.tokens:g}",
-                  f"{steps_of(scenario):,} whole steps of {step_tokens(scenario):,} tokens are {whole:.10g}")  # fmt: skip
+        yield gap(
+            "training.tokens",
+            f"{scenario.training.tokens:g}",
+            f"{steps_of(scenario):,} whole steps of {step_tokens(scenario):,} tokens are {whole:.10g}",
+        )
 
 
 def training_of(tokens: int) -> dict[str, dict[str, float]]:

@@ -47,10 +47,13 @@ def _tables(scenario: Scenario) -> dict[str, dict[str, Any]]:
         "model": {"name": name, "flavor": flavor, "hf_assets_path": f"./assets/hf/{title_of(scenario.model)}", **eight},
         "training": {
             "local_batch_size": layout.micro_batch * (layout.micro_batches if layout.pp > 1 else 1),
-            "global_batch_size": layout.global_batch, "seq_len": scenario.sequence_tokens, "steps": steps_of(scenario),
-            "mixed_precision_param": "bfloat16", "mixed_precision_reduce": "float32",
+            "global_batch_size": layout.global_batch,
+            "seq_len": scenario.sequence_tokens,
+            "steps": steps_of(scenario),
+            "mixed_precision_param": "bfloat16",
+            "mixed_precision_reduce": "float32",
         },
         "parallelism": {**sharding(layout), **degrees(layout), **pipeline(scenario)},
         "activation_checkpoint": {"mode": layout.recompute, **selective},
         "compile": {"enable": scenario.stack_name == "fsdp2-compiled"},
-    }  # fmt: skip
+    }

@@ -28,7 +28,7 @@ STAND_INS = (
     "yours to add.",
     "torchtitan 0.3 and later read no TOML: give the same settings there as --parallelism.… and --training.… on the command line, "
     "beside --module and --config.",
-)  # fmt: skip
+)
 
 
 def left_out(scenario: Scenario) -> Iterator[str]:
@@ -39,12 +39,7 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     if layout.schedule != (here := schedule_here(layout)):
         yield gap("layout.schedule", layout.schedule, f"torchtitan has no such schedule, so it runs {SCHEDULES[here]}")
     yield from _dealing_gaps(scenario)
-    if layout.ep > 1 and _sharding_ranks(layout) % layout.ep:
-        yield gap("layout.ep", layout.ep, f"torchtitan spreads experts inside the {_sharding_ranks(layout)} ranks that shard and cut "
-                  "products, which it does not divide")  # fmt: skip
-    if layout.ep > 1 and layout.ep % (unit := layout.cp * (layout.tp if layout.expert_tp == 1 else 1)):
-        yield gap("layout.ep", layout.ep, f"torchtitan wants it to be a multiple of cp x tp = {unit} where experts are kept whole, and stops "
-                  "otherwise")  # fmt: skip
+    yield from _expert_gaps(layout)
     if not layout.sequence_parallel:
         yield gap(
             "layout.sequence_parallel", False, "torchtitan's tensor parallelism always cuts the norms' tokens too"
@@ -54,8 +49,10 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     if layout.gradient_bytes == 2:
         yield gap("layout.gradient_bytes", 2, "torchtitan keeps and reduces gradients in FP32")
     if layout.recompute == "selective":
-        yield ("layout.recompute = selective: torchtitan keeps attention and every other matrix product and computes the rest again; "
-               "this board's selective computes attention again.")  # fmt: skip
+        yield (
+            "layout.recompute = selective: torchtitan keeps attention and every other matrix product and computes the rest again; "
+            "this board's selective computes attention again."
+        )
     if scenario.precision == "fp16":
         yield gap("precision", "fp16", "torchtitan has no loss scaling, so it computes in BF16")
     if scenario.precision in CONVERTERS:
@@ -66,6 +63,23 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     yield from launch_gaps(scenario)
     yield from STAND_INS
     yield by_hand(scenario)
+
+
+def _expert_gaps(layout: Layout) -> Iterator[str]:
+    if layout.ep > 1 and _sharding_ranks(layout) % layout.ep:
+        yield gap(
+            "layout.ep",
+            layout.ep,
+            f"torchtitan spreads experts inside the {_sharding_ranks(layout)} ranks that shard and cut "
+            "products, which it does not divide",
+        )
+    if layout.ep > 1 and layout.ep % (unit := layout.cp * (layout.tp if layout.expert_tp == 1 else 1)):
+        yield gap(
+            "layout.ep",
+            layout.ep,
+            f"torchtitan wants it to be a multiple of cp x tp = {unit} where experts are kept whole, and stops "
+            "otherwise",
+        )
 
 
 def _sharding_ranks(layout: Layout) -> int:
@@ -80,16 +94,23 @@ def _dealing_gaps(scenario: Scenario) -> Iterator[str]:
     if not theirs:
         yield gap("layout.pp", layout.pp, f"torchtitan cannot cut {layers} layers into {chunks} chunks")
     elif theirs != split_layers(layers, chunks):
-        yield gap("layout.pp", layout.pp, f"torchtitan deals the remainder of {layers} layers to the first stages, this board to those in "
-                  "the middle")  # fmt: skip
+        yield gap(
+            "layout.pp",
+            layout.pp,
+            f"torchtitan deals the remainder of {layers} layers to the first stages, this board to those in the middle",
+        )
 
 
 def _model_gaps(scenario: Scenario) -> Iterator[str]:
     model = scenario.model
     name, flavor, known = flavor_of(model)
     if not known:
-        yield gap("model", title_of(model), f"torchtitan has no flavor of this shape; add one called {flavor} to torchtitan/models/"
-                  f"{name}: {shape_words(model)}")  # fmt: skip
+        yield gap(
+            "model",
+            title_of(model),
+            f"torchtitan has no flavor of this shape; add one called {flavor} to torchtitan/models/"
+            f"{name}: {shape_words(model)}",
+        )
     if model.round_parameters is not None:
         yield gap(
             "model.round_parameters", f"{model.round_parameters:g}", "a real model has the parameters of its shape"
@@ -104,8 +125,12 @@ def _sharding_gaps(layout: Layout) -> Iterator[str]:
         if layout.zero:
             yield gap("layout.zero", layout.zero, "with one data-parallel rank there is nothing to shard")
     elif layout.zero == 1 or (layout.zero == 0 and not only_replicas(layout)):
-        yield gap("layout.zero", layout.zero, "torchtitan shards with FSDP2 beside other axes; it keeps gathered weights between the "
-                  "passes here, which is nearest to ZeRO-2")  # fmt: skip
+        yield gap(
+            "layout.zero",
+            layout.zero,
+            "torchtitan shards with FSDP2 beside other axes; it keeps gathered weights between the "
+            "passes here, which is nearest to ZeRO-2",
+        )
     elif layout.zero == 2:
         yield "layout.zero = 2: FSDP2 shards the weights too between steps; they stay gathered from the forward pass to the backward pass."
     if layout.hsdp_shard is None:
@@ -113,5 +138,8 @@ def _sharding_gaps(layout: Layout) -> Iterator[str]:
     if layout.hsdp_shard == width:
         yield gap("layout.hsdp_shard", layout.hsdp_shard, "these are all the ranks there are, so nothing is replicated")
     elif not groups_fit(layout):
-        yield gap("layout.hsdp_shard", layout.hsdp_shard, f"torchtitan's groups shard, over a multiple of cp {layout.cp}; all {width} ranks "
-                  "shard here")  # fmt: skip
+        yield gap(
+            "layout.hsdp_shard",
+            layout.hsdp_shard,
+            f"torchtitan's groups shard, over a multiple of cp {layout.cp}; all {width} ranks shard here",
+        )

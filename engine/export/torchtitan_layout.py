@@ -8,8 +8,12 @@ from engine.layout.stages import split_layers
 from engine.scenario import Scenario
 
 SCHEDULES = {
-    "1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble", "dualpipev": "DualPipeV",
-}  # fmt: skip
+    "1f1b": "1F1B",
+    "gpipe": "GPipe",
+    "interleaved": "Interleaved1F1B",
+    "zb-v": "ZBVZeroBubble",
+    "dualpipev": "DualPipeV",
+}
 NEAREST = {"zb-h1": "1f1b", "dualpipe": "dualpipev"}
 ORDER = "tp-cp-ep-dp-pp"
 ENDS = ((0, 0), (1, 1), (1, 0), (0, 1))  # layers that the first and the last stage hold fewer
@@ -59,10 +63,12 @@ def pipeline(scenario: Scenario) -> dict[str, Any]:
     layout, layers = scenario.layout, scenario.model.layers
     name, (first, last), chunks = schedule_here(layout), ends_of(layout, layers), chunks_of(layout)
     found: dict[str, Any] = {
-        "pipeline_parallel_degree": layout.pp, "pipeline_parallel_schedule": SCHEDULES[name],
+        "pipeline_parallel_degree": layout.pp,
+        "pipeline_parallel_schedule": SCHEDULES[name],
         "pipeline_parallel_microbatch_size": layout.micro_batch,
-        "pipeline_parallel_first_stage_less_layers": first, "pipeline_parallel_last_stage_less_layers": last,
-    }  # fmt: skip
+        "pipeline_parallel_first_stage_less_layers": first,
+        "pipeline_parallel_last_stage_less_layers": last,
+    }
     if name == "interleaved":
         found["pipeline_parallel_layers_per_stage"] = math.ceil((layers + first + last) / chunks)
     return found

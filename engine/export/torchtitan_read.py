@@ -51,11 +51,15 @@ def read(text: str) -> Imported:
     notes.append(f"cluster: the file names no GPUs; assumed is {cluster_named(cluster).title}")
     batch = layout["dp"] * layout["micro_batch"] * layout["micro_batches"]
     document = {
-        "model": model, "cluster": cluster, "gpus": degrees["tp"] * degrees["cp"] * degrees["pp"] * layout["dp"],
-        "sequence_tokens": sequence, "precision": precision, "layout": layout,
+        "model": model,
+        "cluster": cluster,
+        "gpus": degrees["tp"] * degrees["cp"] * degrees["pp"] * layout["dp"],
+        "sequence_tokens": sequence,
+        "precision": precision,
+        "layout": layout,
         "stack": "fsdp2-compiled" if tables.flag("compile.enable") else "fsdp2",
         **training_of(tables.whole("training.steps", 10_000) * batch * sequence),
-    }  # fmt: skip
+    }
     notes += [f"{name} = {str(value)[:60]}: it has no place on this board" for name, value in tables.unasked()]
     return Imported(NAME, document, tuple(f"{note}." for note in notes))
 
@@ -79,16 +83,22 @@ def _data(tables: Tables, degrees: dict[str, int], notes: list[str]) -> dict[str
     if degrees["pp"] == 1:
         return {**found, "micro_batch": local, "micro_batches": rounds}
     if local % piece:
-        raise Refusal("training.local_batch_size", local, f"must be a multiple of pipeline_parallel_microbatch_size {piece}",
-                      str(max(1, local // piece) * piece))  # fmt: skip
+        raise Refusal(
+            "training.local_batch_size",
+            local,
+            f"must be a multiple of pipeline_parallel_microbatch_size {piece}",
+            str(max(1, local // piece) * piece),
+        )
     return {**found, "micro_batch": piece, "micro_batches": local // piece * rounds}
 
 
 def _left_over(local: int, whole: int, copies: int, degrees: dict[str, int], notes: list[str]) -> int:
     """Ranks that shard where the file leaves that to the launcher: what the batch says, else what fills a node."""
     if whole > 0 and whole % (local * copies) == 0:
-        notes.append("parallelism.data_parallel_shard_degree: the launcher's GPUs decide it; as many are assumed as the global batch "
-                     "needs without accumulation")  # fmt: skip
+        notes.append(
+            "parallelism.data_parallel_shard_degree: the launcher's GPUs decide it; as many are assumed as the global batch "
+            "needs without accumulation"
+        )
         return whole // (local * copies)
     node = cluster_named(assumed_cluster()).gpus_per_node
     notes.append(f"parallelism.data_parallel_shard_degree: the launcher's GPUs decide it; a node of {node} is assumed")
@@ -106,8 +116,10 @@ def _zero(tables: Tables, copies: int, shard: int, degrees: dict[str, int], note
             )
         return {"zero": 3, "hsdp_shard": shard * degrees["cp"]}
     if policy == "default" and degrees["pp"] > 1:
-        notes.append("parallelism.fsdp_reshard_after_forward: beside a pipeline torchtitan keeps gathered weights between the passes, "
-                     "which is nearest to ZeRO-2")  # fmt: skip
+        notes.append(
+            "parallelism.fsdp_reshard_after_forward: beside a pipeline torchtitan keeps gathered weights between the passes, "
+            "which is nearest to ZeRO-2"
+        )
         return {"zero": 2}
     return {"zero": 2 if policy == "never" else 3}
 

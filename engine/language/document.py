@@ -81,8 +81,12 @@ def _refusal(kind: type[BaseModel], detail: ErrorDetails, where: str) -> Refusal
         return Refusal(field, None, "is needed")
     if what in ("greater_than_equal", "greater_than"):
         bound = context.get("ge", context.get("gt"))
-        return Refusal(field, given, f"must be {'at least' if what.endswith('equal') else 'above'} {bound:g}",
-                       f"{bound:g}" if what.endswith("equal") else None)  # fmt: skip
+        return Refusal(
+            field,
+            given,
+            f"must be {'at least' if what.endswith('equal') else 'above'} {bound:g}",
+            f"{bound:g}" if what.endswith("equal") else None,
+        )
     if what in ("less_than_equal", "less_than"):
         bound = float(context.get("le", context.get("lt", 0)))
         most = f"{bound:,.0f}" if bound < 1e15 and bound == int(bound) else f"{bound:g}"

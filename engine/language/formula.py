@@ -77,9 +77,13 @@ class Term:
     def document(self) -> dict[str, Any]:
         """The term as the API gives it."""
         return {
-            "label": self.label, "value": self.value, "unit": self.unit,
-            "formula": self.symbolic, "substituted": self.substituted, "source": self.source,
-        }  # fmt: skip
+            "label": self.label,
+            "value": self.value,
+            "unit": self.unit,
+            "formula": self.symbolic,
+            "substituted": self.substituted,
+            "source": self.source,
+        }
 
 
 def number_of(argument: "float | Term") -> float:
@@ -173,11 +177,13 @@ def formula(
         legend = {name: (meaning, unit) for name, meaning, unit in _LEGEND.findall(doc)}
         parameters = {
             name: Parameter(
-                name, symbols.get(name, _symbol(name)), *legend[name],
+                name,
+                symbols.get(name, _symbol(name)),
+                *legend[name],
                 default=None if given.default is inspect.Parameter.empty else given.default,
             )
             for name, given in inspect.signature(function).parameters.items()
-        }  # fmt: skip
+        }
         title = doc.splitlines()[0].partition("   [")[0].rstrip(" .")
         templates = dict(latex) if isinstance(latex, Mapping) else {None: latex}
         made = Formula(function, templates, case, unit, source, parameters, title, name=function.__name__)

@@ -89,8 +89,15 @@ class Layout(Document, frozen=True):
         named = self.rank_order.split("-")
         if sorted(named) == sorted(AXES):
             return []
-        return [Refusal("layout.rank_order", self.rank_order, f"must name each of {', '.join(AXES)} once, from the fastest "
-                        f"changing{_what_is_wrong(named)}", _mended(named, self.ep > 1 or self.cp > 1), "rank-order")]  # fmt: skip
+        return [
+            Refusal(
+                "layout.rank_order",
+                self.rank_order,
+                f"must name each of {', '.join(AXES)} once, from the fastest changing{_what_is_wrong(named)}",
+                _mended(named, self.ep > 1 or self.cp > 1),
+                "rank-order",
+            )
+        ]
 
     def on_gpus(self, gpus: int) -> "Layout":
         """The same layout with dp filled in: GPUs over tp x cp x pp."""

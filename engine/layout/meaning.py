@@ -63,13 +63,28 @@ def _tensor_rule(tp: int, model: Model) -> str | None:
 def _sequence_refusals(layout: Layout, sequence_tokens: int) -> list[Refusal]:
     cp, pieces = layout.cp, layout.cp * layout.sp
     if cp > 1 and sequence_tokens % (2 * cp):
-        return [Refusal("layout.cp", cp, f"each rank takes an early and a late piece, so 2 x cp must divide the sequence of "
-                        f"{sequence_tokens} tokens", _half(cp, sequence_tokens), "does-not-divide")]  # fmt: skip
+        return [
+            Refusal(
+                "layout.cp",
+                cp,
+                f"each rank takes an early and a late piece, so 2 x cp must divide the sequence of "
+                f"{sequence_tokens} tokens",
+                _half(cp, sequence_tokens),
+                "does-not-divide",
+            )
+        ]
     if sequence_tokens % pieces:
         pieces = lcm(pieces, 2 * cp if cp > 1 else 1)
         near = f"sequence_tokens {max(1, round(sequence_tokens / pieces)) * pieces}"
-        return [Refusal("sequence_tokens", sequence_tokens, f"cp {cp} x tp {layout.sp} must divide the sequence (sequence "
-                        "parallelism cuts it)", near, "does-not-divide")]  # fmt: skip
+        return [
+            Refusal(
+                "sequence_tokens",
+                sequence_tokens,
+                f"cp {cp} x tp {layout.sp} must divide the sequence (sequence parallelism cuts it)",
+                near,
+                "does-not-divide",
+            )
+        ]
     return []
 
 
@@ -88,15 +103,30 @@ def _expert_refusals(layout: Layout, model: Model) -> list[Refusal]:
         return []
     # Megatron-LM asserts a little more (core/parallel_state.py): that pp is last, or both widths are the same
     outermost = "-".join([axis for axis in layout.rank_order.split("-") if axis != "pp"] + ["pp"])
-    return [Refusal("layout.rank_order", layout.rank_order, "pp must come last where experts have another data-parallel width "
-                    "than the rest, or a rank's experts would belong to another stage", outermost, "rank-order")]  # fmt: skip
+    return [
+        Refusal(
+            "layout.rank_order",
+            layout.rank_order,
+            "pp must come last where experts have another data-parallel width "
+            "than the rest, or a rank's experts would belong to another stage",
+            outermost,
+            "rank-order",
+        )
+    ]
 
 
 def _pipeline_refusals(layout: Layout, model: Model) -> list[Refusal]:
     schedule, pp, vp = schedule_named(layout.schedule), layout.pp, layout.vp
     if vp > 1 and layout.schedule != "interleaved":
-        return [Refusal("layout.vp", vp, f"{schedule.title} takes one chunk per stage; more need the interleaved schedule",
-                        "1", "interleave-illegal")]  # fmt: skip
+        return [
+            Refusal(
+                "layout.vp",
+                vp,
+                f"{schedule.title} takes one chunk per stage; more need the interleaved schedule",
+                "1",
+                "interleave-illegal",
+            )
+        ]
     if model.layers < pp != model.layers + 2:
         near = max(p for p in divisors(pp) if p <= model.layers)
         return [
@@ -126,8 +156,13 @@ def _sharding_refusals(layout: Layout) -> list[Refusal]:
     if layout.hsdp_shard is None:
         return []
     if layout.zero != 3:
-        return [Refusal("layout.hsdp_shard", layout.hsdp_shard, "only FSDP (zero 3) shards inside groups and replicates across: choose "
-                        "that, or no groups")]  # fmt: skip
+        return [
+            Refusal(
+                "layout.hsdp_shard",
+                layout.hsdp_shard,
+                "only FSDP (zero 3) shards inside groups and replicates across: choose that, or no groups",
+            )
+        ]
     width = layout.data_width * layout.cp
     if width % layout.hsdp_shard:
         return [_indivisible("layout.hsdp_shard", layout.hsdp_shard, f"must divide dp x cp = {width}", width)]

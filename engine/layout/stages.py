@@ -38,9 +38,11 @@ class Stage:
     def whole(self) -> Chunk:
         """All its chunks as one."""
         return Chunk(
-            sum(c.dense for c in self.chunks), sum(c.moe for c in self.chunks),
-            any(c.embedding for c in self.chunks), any(c.head for c in self.chunks),
-        )  # fmt: skip
+            sum(c.dense for c in self.chunks),
+            sum(c.moe for c in self.chunks),
+            any(c.embedding for c in self.chunks),
+            any(c.head for c in self.chunks),
+        )
 
 
 def split_layers(layers: int, positions: int) -> list[int]:

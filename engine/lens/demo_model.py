@@ -11,8 +11,11 @@ SHAPE = "The demo's own model: learned positions, RMSNorm, an ungated MLP four t
 VOCABULARY = 512
 
 
-@formula(r"2 \cdot <V> \cdot <d> + <s> \cdot <d> + <L> \cdot (12 \cdot <d>^{2} + 2 \cdot <d>) + <d>",
-         unit="parameters", source=SHAPE)  # fmt: skip
+@formula(
+    r"2 \cdot <V> \cdot <d> + <s> \cdot <d> + <L> \cdot (12 \cdot <d>^{2} + 2 \cdot <d>) + <d>",
+    unit="parameters",
+    source=SHAPE,
+)
 def tiny_gpt_parameters(V: Number, d: Number, L: Number, s: Number) -> Number:
     """Parameters of the small GPT.   [parameters]
 
@@ -44,8 +47,11 @@ def tiny_gpt_uncut_parameters(V: Number, d: Number, L: Number, s: Number) -> Num
     return V * d + s * d + (2 * L + 1) * d
 
 
-@formula(r"\frac{<N> - <R>}{<t>} + <R>", unit="parameters", source="Shoeybi et al. 2019 (Megatron-LM), section 3: matrices are cut, "
-         "what remains is on every rank")  # fmt: skip
+@formula(
+    r"\frac{<N> - <R>}{<t>} + <R>",
+    unit="parameters",
+    source="Shoeybi et al. 2019 (Megatron-LM), section 3: matrices are cut, what remains is on every rank",
+)
 def cut_parameters(N: Number, R: Number, t: Number) -> Number:
     """Parameters a tensor-parallel rank holds of a model that is partly cut.   [parameters]
 
@@ -73,8 +79,12 @@ class TinyGpt:
         """Name and shape of each parameter, in the order the model registers them."""
         d, layers = self.hidden, range(self.layers)
         embeddings = (("embed.token.weight", (self.vocabulary, d)), ("embed.position.weight", (self.sequence, d)))
-        return (*embeddings, *(pair for layer in layers for pair in _layer(layer, d)), ("norm.weight", (d,)),
-                ("head.weight", (self.vocabulary, d)))  # fmt: skip
+        return (
+            *embeddings,
+            *(pair for layer in layers for pair in _layer(layer, d)),
+            ("norm.weight", (d,)),
+            ("head.weight", (self.vocabulary, d)),
+        )
 
     @cached_property
     def ready_order(self) -> tuple[int, ...]:
@@ -99,13 +109,22 @@ class TinyGpt:
 
     @cached_property
     def uncut_parameters(self) -> Term:
-        return tiny_gpt_uncut_parameters.explain("left whole", V=self.vocabulary, d=self.hidden, L=self.layers,
-                                                 s=self.sequence)  # fmt: skip
+        return tiny_gpt_uncut_parameters.explain(
+            "left whole", V=self.vocabulary, d=self.hidden, L=self.layers, s=self.sequence
+        )
 
 
 def _layer(layer: int, d: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    shapes = {"norm1": (d,), "attention.wq": (d, d), "attention.wk": (d, d), "attention.wv": (d, d), "attention.wo": (d, d),
-              "norm2": (d,), "mlp.w1": (4 * d, d), "mlp.w2": (d, 4 * d)}  # fmt: skip
+    shapes = {
+        "norm1": (d,),
+        "attention.wq": (d, d),
+        "attention.wk": (d, d),
+        "attention.wv": (d, d),
+        "attention.wo": (d, d),
+        "norm2": (d,),
+        "mlp.w1": (4 * d, d),
+        "mlp.w2": (d, 4 * d),
+    }
     return tuple((f"blocks.{layer}.{name}.weight", shape) for name, shape in shapes.items())
 
 

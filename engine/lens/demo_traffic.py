@@ -22,8 +22,12 @@ def fsdp_gathers(L: Number, reshard: int) -> Number:
     return {0: L + 1, 1: 2 * L + 1, 2: 2 * (L + 1)}[int(reshard)]
 
 
-@formula({0: r"<b> \cdot <N>", 1: r"<b> \cdot (<N> + <L> \cdot <l>)", 2: r"2 \cdot <b> \cdot <N>"}, case="reshard",
-         unit="bytes", source=FSDP2)  # fmt: skip
+@formula(
+    {0: r"<b> \cdot <N>", 1: r"<b> \cdot (<N> + <L> \cdot <l>)", 2: r"2 \cdot <b> \cdot <N>"},
+    case="reshard",
+    unit="bytes",
+    source=FSDP2,
+)
 def fsdp_gathered_bytes(b: Number, N: Number, l: Number, L: Number, reshard: int) -> Number:  # noqa: E741
     """Bytes that the all-gathers of a step of FSDP2 put together on each rank.   [bytes]
 

@@ -89,10 +89,12 @@ def comparisons(estimate: Estimate) -> tuple[Comparison, ...]:
     everything = round_parameters.explain("parameters", n=total)
     parameters = round_parameters.explain("active parameters", n=active)
     mfu = assumed_mfu.explain("MFU", m=run.mfu or USUAL_MFU)
-    state = state_bytes.explain("training state per GPU", N=everything.value / (layout.tp * layout.pp), zero=layout.zero,
-                                D=layout.shard_width)  # fmt: skip
-    step = napkin_step_s.explain("one step", N=parameters, B=layout.global_batch, s=scenario.sequence_tokens, g=scenario.gpus,
-                                 P=peak, u=mfu)  # fmt: skip
+    state = state_bytes.explain(
+        "training state per GPU", N=everything.value / (layout.tp * layout.pp), zero=layout.zero, D=layout.shard_width
+    )
+    step = napkin_step_s.explain(
+        "one step", N=parameters, B=layout.global_batch, s=scenario.sequence_tokens, g=scenario.gpus, P=peak, u=mfu
+    )
     flop = training_flop.explain("work of the run", N=parameters, T=run.tokens)
     hours = gpu_hours.explain("GPU-hours", flop=flop, peak_flop_per_s=peak, mfu=mfu)
     return (

@@ -91,8 +91,11 @@ def all_heads(n: Number, b: Number, s: Number, C: Number, k: Number, d: Number, 
     return n * b * s / C * k * d
 
 
-@formula(r"\frac{<f> \cdot <h> \cdot \left(\frac{<s>}{<C>}\right)^{2}}{<t> \cdot <P> \cdot <u>}", unit="s",
-         source="Scores and weighted values: 2 FLOP each for a channel of a pair of tokens; backward twice that")  # fmt: skip
+@formula(
+    r"\frac{<f> \cdot <h> \cdot \left(\frac{<s>}{<C>}\right)^{2}}{<t> \cdot <P> \cdot <u>}",
+    unit="s",
+    source="Scores and weighted values: 2 FLOP each for a channel of a pair of tokens; backward twice that",
+)
 def attention_block_s(f: Number, h: Number, s: Number, C: Number, t: Number, P: Number, u: Number) -> Number:
     """Time of attention between the queries of one strip and the keys of another, in one layer.   [s]
 

@@ -75,8 +75,11 @@ def sharded_forward_s(n: Number, g: Number, c: Number, prefetch: int) -> Number:
     return g + (n - 1) * np.maximum(g, c) + c if prefetch else n * (g + c)
 
 
-@formula(r"\frac{<n> - 1}{<n>} \cdot \frac{<P> \cdot <u>}{<B>}", unit="tokens",
-         source="A layer of N parameters: 2N bytes to gather against 2N FLOP a token to compute")  # fmt: skip
+@formula(
+    r"\frac{<n> - 1}{<n>} \cdot \frac{<P> \cdot <u>}{<B>}",
+    unit="tokens",
+    source="A layer of N parameters: 2N bytes to gather against 2N FLOP a token to compute",
+)
 def break_even_tokens(P: Number, u: Number, B: Number, n: Number) -> Number:
     """Tokens per GPU from which computing a layer takes as long as gathering it.   [tokens]
 

@@ -101,9 +101,12 @@ def mlp_kept_bytes(T: Number, b: Number, x: Number, t: Number) -> Number:
     return T * b * x / t
 
 
-@formula(r"<T> \cdot <b> \cdot \left(<k> \cdot \frac{4 \cdot <h> + <x>}{<t>} + \frac{<z>}{<t>} + 4 \cdot <e>\right)", unit="bytes",
-         source="The MLP's terms for the top-k copies of each token, with dispatched input and expert output (Megatron-LM "
-                "mixture of experts), balanced routing")  # fmt: skip
+@formula(
+    r"<T> \cdot <b> \cdot \left(<k> \cdot \frac{4 \cdot <h> + <x>}{<t>} + \frac{<z>}{<t>} + 4 \cdot <e>\right)",
+    unit="bytes",
+    source="The MLP's terms for the top-k copies of each token, with dispatched input and expert output (Megatron-LM "
+    "mixture of experts), balanced routing",
+)
 def experts_kept_bytes(
     T: Number, b: Number, k: Number, h: Number, x: Number, z: Number, e: Number, t: Number
 ) -> Number:
@@ -171,16 +174,31 @@ def layer_kept_term(model: Model, layout: Layout, sequence_tokens: int, moe: boo
     selective = recompute == "selective"
     qkv = 0 if selective and model.latent else 2 * (width[0] + width[1])  # up-projections of latents are run again
     attention = attention_kept_bytes.explain(
-        "attention and norms", T=tokens, b=b, n=norms, h=model.hidden, p=layout.sp, q=qkv,
-        w=kept * width[2], a=0 if selective else model.heads, t=t,  # the output stays: the next product needs it
-    )  # fmt: skip
+        "attention and norms",
+        T=tokens,
+        b=b,
+        n=norms,
+        h=model.hidden,
+        p=layout.sp,
+        q=qkv,
+        w=kept * width[2],
+        a=0 if selective else model.heads,
+        t=t,  # the output stays: the next product needs it
+    )
     inner = (4 if model.gated else 2) + kept
     if moe:
         routed_cut = layout.expert_tp if layout.ep == 1 else layout.sp
         mlp = experts_kept_bytes.explain(
-            "experts", T=tokens, b=b, k=model.top_k, h=model.hidden, x=inner * model.moe_ffn,
-            z=inner * model.moe_ffn * model.shared_experts, e=model.experts, t=max(1, routed_cut),
-        )  # fmt: skip
+            "experts",
+            T=tokens,
+            b=b,
+            k=model.top_k,
+            h=model.hidden,
+            x=inner * model.moe_ffn,
+            z=inner * model.moe_ffn * model.shared_experts,
+            e=model.experts,
+            t=max(1, routed_cut),
+        )
     else:
         mlp = mlp_kept_bytes.explain("MLP", T=tokens, b=b, x=inner * model.ffn, t=t)
     return layer_kept_bytes.explain("activations of a layer", attention=attention, mlp=mlp)

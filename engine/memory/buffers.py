@@ -76,8 +76,12 @@ def logit_bytes(k: Number, T: Number, V: Number, t: Number) -> Number:
     return k * T * V / t
 
 
-@formula(r"4 \cdot <l> + (2 + <g>) \cdot <u>", unit="bytes", source="Zhao et al. 2023 (FSDP): the layer at work and the next one, gathered "
-         "in BF16; embedding and head with their gradients")  # fmt: skip
+@formula(
+    r"4 \cdot <l> + (2 + <g>) \cdot <u>",
+    unit="bytes",
+    source="Zhao et al. 2023 (FSDP): the layer at work and the next one, gathered "
+    "in BF16; embedding and head with their gradients",
+)
 def gathered_units_bytes(l: Number, g: Number, u: Number) -> Number:  # noqa: E741
     """Weights that FSDP has gathered at the peak.   [bytes]
 

@@ -122,8 +122,11 @@ def count(model: Model) -> Parameters:
         embedding=(model.vocab + model.positions) * h,
         head=0 if model.tied else model.vocab * h,
         final_norm=h,
-        layers=model.layers, moe_layers=model.moe_layers, experts=model.experts, top_k=model.top_k,
-    )  # fmt: skip
+        layers=model.layers,
+        moe_layers=model.moe_layers,
+        experts=model.experts,
+        top_k=model.top_k,
+    )
     if not model.round_parameters:
         return counted
     scale = model.round_parameters / counted.total
@@ -141,8 +144,14 @@ def _attention(model: Model) -> float:
     return query + latent + a * model.v_dim * h
 
 
-@formula(r"<embedding> + <layers> + <head>", unit="parameters", source=SHAPE,
-         embedding=r"\text{embedding}", layers=r"\text{layers}", head=r"\text{head}")  # fmt: skip
+@formula(
+    r"<embedding> + <layers> + <head>",
+    unit="parameters",
+    source=SHAPE,
+    embedding=r"\text{embedding}",
+    layers=r"\text{layers}",
+    head=r"\text{head}",
+)
 def total_parameters(embedding: Number, layers: Number, head: Number) -> Number:
     """Parameters of a model from its three parts.   [parameters]
 

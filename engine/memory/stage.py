@@ -63,9 +63,16 @@ class StageMemory:
 
 
 def stage_memory(
-    model: Model, layout: Layout, sequence_tokens: int, stage: Stage, in_flight: float, *, fp8: bool, fused: bool,
+    model: Model,
+    layout: Layout,
+    sequence_tokens: int,
+    stage: Stage,
+    in_flight: float,
+    *,
+    fp8: bool,
+    fused: bool,
     copies: int = 1,
-) -> StageMemory:  # fmt: skip
+) -> StageMemory:
     """The memory of one stage.
 
     in_flight   micro-batches whose activations the stage holds at its peak, in full stages
@@ -76,10 +83,14 @@ def stage_memory(
     tokens = layout.micro_batch * sequence_tokens / layout.cp
     held = own.value + experts.value
     return StageMemory(
-        stage=stage.index, parameters=held, weights=weights, gradients=gradients, optimizer=optimizer,
+        stage=stage.index,
+        parameters=held,
+        weights=weights,
+        gradients=gradients,
+        optimizer=optimizer,
         activations=_activations(model, layout, sequence_tokens, stage.whole, in_flight / copies, fp8),
         buffers=buffers_term(model, layout, stage.whole, tokens, fused, held, fp8),
-    )  # fmt: skip
+    )
 
 
 def stage_parameter_terms(model: Model, layout: Layout, chunk: Chunk) -> tuple[Term, Term]:
@@ -88,10 +99,12 @@ def stage_parameter_terms(model: Model, layout: Layout, chunk: Chunk) -> tuple[T
     ends = parts.embedding * chunk.embedding + (parts.head + parts.final_norm) * chunk.head
     if parts.head == 0 and chunk.head and not chunk.embedding:
         ends += parts.embedding  # tied, but at the other end of the pipe: a second copy
-    own = stage_parameters.explain("parameters per GPU", n=chunk.dense, l=parts.dense_layer, m=chunk.moe, r=parts.moe_rest,
-                                   e=ends, t=layout.tp)  # fmt: skip
-    experts = stage_expert_parameters.explain("expert parameters per GPU", m=chunk.moe, E=model.experts, x=parts.expert,
-                                              e=layout.ep, t=layout.expert_tp)  # fmt: skip
+    own = stage_parameters.explain(
+        "parameters per GPU", n=chunk.dense, l=parts.dense_layer, m=chunk.moe, r=parts.moe_rest, e=ends, t=layout.tp
+    )
+    experts = stage_expert_parameters.explain(
+        "expert parameters per GPU", m=chunk.moe, E=model.experts, x=parts.expert, e=layout.ep, t=layout.expert_tp
+    )
     return own, experts
 
 

@@ -56,8 +56,12 @@ def everything_sharded(N: Number, zero: int, D: Number) -> Number:
     return 16 * N / D
 
 
-@formula(r"\frac{<n> \cdot <l> + <m> \cdot <r> + <e>}{<t>}", unit="parameters", source="Megatron-LM: tensor parallelism cuts every matrix; "
-         "the first stage also holds the embedding, the last the head")  # fmt: skip
+@formula(
+    r"\frac{<n> \cdot <l> + <m> \cdot <r> + <e>}{<t>}",
+    unit="parameters",
+    source="Megatron-LM: tensor parallelism cuts every matrix; "
+    "the first stage also holds the embedding, the last the head",
+)
 def stage_parameters(n: Number, l: Number, m: Number, r: Number, e: Number, t: Number) -> Number:  # noqa: E741
     """Parameters per GPU of a stage, without routed experts.   [parameters]
 
@@ -74,8 +78,11 @@ def stage_parameters(n: Number, l: Number, m: Number, r: Number, e: Number, t: N
     return (n * l + m * r + e) / t
 
 
-@formula(r"\frac{<m> \cdot <E> \cdot <x>}{<e> \cdot <t>}", unit="parameters",
-         source="Experts are dealt over expert-parallel ranks")  # fmt: skip
+@formula(
+    r"\frac{<m> \cdot <E> \cdot <x>}{<e> \cdot <t>}",
+    unit="parameters",
+    source="Experts are dealt over expert-parallel ranks",
+)
 def stage_expert_parameters(m: Number, E: Number, x: Number, e: Number, t: Number) -> Number:
     """Parameters per GPU of a stage's routed experts.   [parameters]
 
@@ -121,8 +128,11 @@ def held_with_experts_bytes(b: Number, P: Number, D: Number, E: Number, X: Numbe
     return b * (P / D + E / X)
 
 
-@formula(r"<i> \cdot \left(<n> \cdot <d> + <m> \cdot <x>\right) + <w>", unit="bytes",
-         source="Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3")  # fmt: skip
+@formula(
+    r"<i> \cdot \left(<n> \cdot <d> + <m> \cdot <x>\right) + <w>",
+    unit="bytes",
+    source="Narayanan et al. 2021, section 2.2; Korthikanti et al. 2022, section 4.2.3",
+)
 def activation_bytes(i: Number, n: Number, d: Number, m: Number, x: Number, w: Number) -> Number:
     """Activations a stage keeps for backward passes to come.   [bytes]
 

@@ -64,8 +64,11 @@ def all_to_all_sent_bytes(S: Number, n: Number) -> Number:
 
 @formula(
     r"2 \cdot (<n> - 1) \cdot <latency_s> + \frac{2 \cdot (<n> - 1)}{<n>} \cdot \frac{<S>}{<bytes_per_s>}",
-    unit="s", source=RING, bytes_per_s="B", latency_s=r"\alpha",
-)  # fmt: skip
+    unit="s",
+    source=RING,
+    bytes_per_s="B",
+    latency_s=r"\alpha",
+)
 def ring_all_reduce_s(S: Number, n: Number, bytes_per_s: Number, latency_s: Number) -> Number:
     """Time of a ring all-reduce.   [s]
 
@@ -111,8 +114,11 @@ def ring_half_s(S: Number, n: Number, B: Number, a: Number) -> Number:
 
 @formula(
     r"(<N> \cdot (<l> - 1)) \cdot <b> + (<N> - 1) \cdot <a> + \frac{<N> \cdot <l> - 1}{<N> \cdot <l>} \cdot \frac{<S>}{<B>}",
-    unit="s", source="NCCL src/graph/tuning.cc: of a ring's hops, one less than the nodes go over the network", a=r"\alpha", b=r"\beta",
-)  # fmt: skip
+    unit="s",
+    source="NCCL src/graph/tuning.cc: of a ring's hops, one less than the nodes go over the network",
+    a=r"\alpha",
+    b=r"\beta",
+)
 def flat_ring_s(S: Number, N: Number, l: Number, B: Number, a: Number, b: Number) -> Number:  # noqa: E741
     """Time of a ring all-gather or reduce-scatter over all ranks of a group that spans nodes.   [s]
 
@@ -131,8 +137,11 @@ def flat_ring_s(S: Number, N: Number, l: Number, B: Number, a: Number, b: Number
 
 @formula(
     r"(<l> - 1) \cdot <b> + (<N> - 1) \cdot <a> + \frac{<l> - 1}{<l>} \cdot \frac{<S>}{<V>} + \frac{<N> - 1}{<N>} \cdot \frac{<S>}{<l> \cdot <B>}",
-    unit="s", source="Two levels: every rank gathers its slice over its own rail, then the node shares all slices", a=r"\alpha", b=r"\beta",
-)  # fmt: skip
+    unit="s",
+    source="Two levels: every rank gathers its slice over its own rail, then the node shares all slices",
+    a=r"\alpha",
+    b=r"\beta",
+)
 def hierarchical_s(S: Number, N: Number, l: Number, V: Number, B: Number, a: Number, b: Number) -> Number:  # noqa: E741
     """Time of an all-gather or reduce-scatter done in two levels: inside each node, and along each rail.   [s]
 
@@ -166,8 +175,11 @@ def send_s(S: Number, B: Number, a: Number) -> Number:
     return a + S / B
 
 
-@formula(r"\min\left(<w> \cdot <V>, <l> \cdot <e> \cdot <B>\right)", unit="bytes/s",
-         source="Hierarchical rings: every local rank drives its own NIC, until NVLink is the narrower")  # fmt: skip
+@formula(
+    r"\min\left(<w> \cdot <V>, <l> \cdot <e> \cdot <B>\right)",
+    unit="bytes/s",
+    source="Hierarchical rings: every local rank drives its own NIC, until NVLink is the narrower",
+)
 def group_bytes_per_s(w: Number, V: Number, l: Number, e: Number, B: Number) -> Number:  # noqa: E741
     """Bandwidth of a ring that leaves the NVLink domain.   [bytes/s]
 

@@ -76,8 +76,11 @@ class Traffic:
         reach = self.placement.reach("cp")
         if c == 1:
             return ()
-        width = model.kv_lora_rank + model.qk_rope_head_dim if model.latent else max(1.0, model.kv_heads / layout.tp) * (
-            model.qk_dim + model.v_dim)  # fmt: skip
+        width = (
+            model.kv_lora_rank + model.qk_rope_head_dim
+            if model.latent
+            else max(1.0, model.kv_heads / layout.tp) * (model.qk_dim + model.v_dim)
+        )
         payload = 2 * self.tokens * width
         hop = send_time_s(payload, reach, self.cluster) - calibration.factor("send_latency_s")
         each = hop + calibration.factor("context_hop_s")
@@ -160,8 +163,11 @@ class Traffic:
         if self.layout.zero == 3:
             return (*self._ends(stage), *self._replicas(own + experts))
         few = self.placement.reach("expert-data")
-        parts = [(what, held, reach) for what, held, reach in (("", own, full), ("expert ", experts, few))
-                 if held and reach.size > 1]  # fmt: skip
+        parts = [
+            (what, held, reach)
+            for what, held, reach in (("", own, full), ("expert ", experts, few))
+            if held and reach.size > 1
+        ]
         return tuple(
             c for part in parts for c in self._summed(*part, window_s / len(parts), max(1, stage.whole.layers))
         )

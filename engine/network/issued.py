@@ -23,8 +23,11 @@ def times_s(n: Number, t: Number) -> Number:
     return n * t
 
 
-@formula(r"<n> \cdot <t> \cdot <x>", unit="s", source="Time that computation does not hide; the share is fitted or follows from "
-         "the overlap window")  # fmt: skip
+@formula(
+    r"<n> \cdot <t> \cdot <x>",
+    unit="s",
+    source="Time that computation does not hide; the share is fitted or follows from the overlap window",
+)
 def exposed_s(n: Number, t: Number, x: Number) -> Number:
     """Time of the collectives of one kind that adds to the step.   [s]
 
@@ -106,5 +109,7 @@ def on_one_nic(collectives: Iterable[Collective], window_s: float) -> tuple[Coll
     hidden = sum(c.seconds.value - c.exposed.value for c in issued if c.reach.leaves_node)
     if hidden <= window_s:
         return issued
-    return tuple(replace(c, exposed_share=1 - (1 - c.exposed_share) * window_s / hidden) if c.reach.leaves_node else c
-                 for c in issued)  # fmt: skip
+    return tuple(
+        replace(c, exposed_share=1 - (1 - c.exposed_share) * window_s / hidden) if c.reach.leaves_node else c
+        for c in issued
+    )

@@ -28,9 +28,11 @@ class LinkLoad:
     def __add__(self, other: "LinkLoad") -> "LinkLoad":
         """Two kinds that follow each other: bytes add up, flows do not meet."""
         return LinkLoad(
-            self.nvlink_bytes + other.nvlink_bytes, self.nic_bytes + other.nic_bytes,
-            self.uplink_bytes + other.uplink_bytes, np.maximum(self.flows, other.flows),
-        )  # fmt: skip
+            self.nvlink_bytes + other.nvlink_bytes,
+            self.nic_bytes + other.nic_bytes,
+            self.uplink_bytes + other.uplink_bytes,
+            np.maximum(self.flows, other.flows),
+        )
 
 
 @formula(

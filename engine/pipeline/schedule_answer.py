@@ -51,11 +51,14 @@ def schedule_answer(given: dict[str, object]) -> dict[str, Any]:
         field = NAMES.get(refusal.field, refusal.field)
         raise Refusal(field, refusal.value, refusal.rule, refusal.nearest, refusal.code) from None
     return {
-        "stages": question.stages, "micro_batches": question.micro_batches, "makespan": float(timeline.makespan),
-        "bubble_of_total": float(timeline.bubble_of_total), "bubble_of_ideal": float(timeline.bubble_of_ideal),
+        "stages": question.stages,
+        "micro_batches": question.micro_batches,
+        "makespan": float(timeline.makespan),
+        "bubble_of_total": float(timeline.bubble_of_total),
+        "bubble_of_ideal": float(timeline.bubble_of_ideal),
         "in_flight": [float(held) for held in timeline.in_flight],
         "intervals": [interval._asdict() for interval in timeline.intervals],
-    }  # fmt: skip
+    }
 
 
 def _refuse_long(question: ScheduleQuestion) -> None:

@@ -112,9 +112,14 @@ def _extended(
 
 
 def _longer(
-    part: Timeline, m: int, micro_batches: int, later: float, in_flight: tuple[float, ...],
-    held: tuple[float, ...] | None = None, exact: bool = True,
-) -> Outline:  # fmt: skip
+    part: Timeline,
+    m: int,
+    micro_batches: int,
+    later: float,
+    in_flight: tuple[float, ...],
+    held: tuple[float, ...] | None = None,
+    exact: bool = True,
+) -> Outline:
     """The outline of a step that ends so much later than the `m` micro-batches that were simulated."""
     busy = tuple(time * micro_batches / m for time in part.busy)
     return Outline(part.makespan + later, busy, in_flight, held or in_flight, m, exact)

@@ -3,8 +3,11 @@
 from engine.language.formula import Number, formula
 
 
-@formula(r"\frac{2 \cdot <N>}{<D>}", unit="bytes", source="Hu et al. 2021 (LoRA): the base is frozen, so it has no gradients "
-         "and no optimizer state; BF16 is 2 bytes")  # fmt: skip
+@formula(
+    r"\frac{2 \cdot <N>}{<D>}",
+    unit="bytes",
+    source="Hu et al. 2021 (LoRA): the base is frozen, so it has no gradients and no optimizer state; BF16 is 2 bytes",
+)
 def frozen_base_bytes(N: Number, D: Number) -> Number:
     """Frozen BF16 weights per GPU when FSDP shards them.   [bytes]
 
@@ -17,8 +20,13 @@ def frozen_base_bytes(N: Number, D: Number) -> Number:
     return 2 * N / D
 
 
-@formula(r"<r> \cdot (<d_in> + <d_out>)", unit="parameters", source="Hu et al. 2021 (LoRA), section 4.1",
-         d_in=r"d_\text{in}", d_out=r"d_\text{out}")  # fmt: skip
+@formula(
+    r"<r> \cdot (<d_in> + <d_out>)",
+    unit="parameters",
+    source="Hu et al. 2021 (LoRA), section 4.1",
+    d_in=r"d_\text{in}",
+    d_out=r"d_\text{out}",
+)
 def lora_parameters(r: Number, d_in: Number, d_out: Number) -> Number:
     """Trainable parameters that LoRA adds to one matrix.   [parameters]
 
@@ -32,8 +40,11 @@ def lora_parameters(r: Number, d_in: Number, d_out: Number) -> Number:
     return r * (d_in + d_out)
 
 
-@formula(r"<L> \cdot <r> \cdot \left(6 \cdot <h> + \frac{2 \cdot <h> \cdot <k>}{<a>} + 3 \cdot (<h> + <f>)\right)", unit="parameters",
-         source="Hu et al. 2021 (LoRA), section 4.1, for all seven matrices of a gated layer with grouped queries")  # fmt: skip
+@formula(
+    r"<L> \cdot <r> \cdot \left(6 \cdot <h> + \frac{2 \cdot <h> \cdot <k>}{<a>} + 3 \cdot (<h> + <f>)\right)",
+    unit="parameters",
+    source="Hu et al. 2021 (LoRA), section 4.1, for all seven matrices of a gated layer with grouped queries",
+)
 def adapter_parameters(L: Number, r: Number, h: Number, a: Number, k: Number, f: Number) -> Number:
     """Trainable parameters of LoRA on every matrix of every layer.   [parameters]
 
@@ -54,8 +65,11 @@ def adapter_parameters(L: Number, r: Number, h: Number, a: Number, k: Number, f:
     return L * r * (6 * h + 2 * h * k / a + 3 * (h + f))
 
 
-@formula(r"\frac{<N>}{8 \cdot <D>} \cdot \left(4 + \frac{8}{64} + \frac{32}{64 \cdot 256}\right)", unit="bytes",
-         source="Dettmers et al. 2023 (QLoRA), section 3: 4 bits a weight, 8 for each 64 weights, 32 for each 256 of those")  # fmt: skip
+@formula(
+    r"\frac{<N>}{8 \cdot <D>} \cdot \left(4 + \frac{8}{64} + \frac{32}{64 \cdot 256}\right)",
+    unit="bytes",
+    source="Dettmers et al. 2023 (QLoRA), section 3: 4 bits a weight, 8 for each 64 weights, 32 for each 256 of those",
+)
 def quantized_base_bytes(N: Number, D: Number) -> Number:
     """Frozen weights per GPU in 4-bit NormalFloat with double quantization.   [bytes]
 

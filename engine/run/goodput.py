@@ -25,8 +25,13 @@ def young_interval_s(checkpoint_s: Number, mtbf_s: Number) -> Number:
     return (2 * checkpoint_s * mtbf_s) ** 0.5
 
 
-@formula(r"\frac{<gpu_hours_between_failures> \cdot 3600}{<gpus>}", unit="s", source="Failures of GPUs are independent",
-         gpus=r"\text{GPUs}", gpu_hours_between_failures=r"\text{GPU-hours between failures}")  # fmt: skip
+@formula(
+    r"\frac{<gpu_hours_between_failures> \cdot 3600}{<gpus>}",
+    unit="s",
+    source="Failures of GPUs are independent",
+    gpus=r"\text{GPUs}",
+    gpu_hours_between_failures=r"\text{GPU-hours between failures}",
+)
 def gpu_mtbf_s(gpus: Number, gpu_hours_between_failures: Number) -> Number:
     """Mean time between failures of a run: any of its GPUs stops it.   [s]
 
@@ -58,8 +63,12 @@ def nodes_for_gpus(gpus: Number, gpu_hours_between_failures: Number) -> Number:
     return gpu_hours_between_failures * HOUR_S / (gpus / 8)
 
 
-@formula(r"\max\left(0, 1 - \frac{<C>}{<i>} - \frac{<i>}{2 \cdot <M>} - \frac{<R>}{<M>}\right)", unit="share of the time",
-         source=YOUNG, i=r"\tau")  # fmt: skip
+@formula(
+    r"\max\left(0, 1 - \frac{<C>}{<i>} - \frac{<i>}{2 \cdot <M>} - \frac{<R>}{<M>}\right)",
+    unit="share of the time",
+    source=YOUNG,
+    i=r"\tau",
+)
 def goodput_share(C: Number, i: Number, M: Number, R: Number) -> Number:
     """Useful share of the wall clock: without saving, lost work and restarts.   [share]
 

@@ -6,8 +6,14 @@ from engine.language.units import DAY_S, HOUR_S
 ARITHMETIC = "Arithmetic of the interview card: work over what the GPUs achieve"
 
 
-@formula(r"\frac{<flop>}{<peak_flop_per_s> \cdot <mfu>}", unit="GPU-seconds", source=ARITHMETIC,
-         flop=r"C", peak_flop_per_s=r"P", mfu=r"\text{MFU}")  # fmt: skip
+@formula(
+    r"\frac{<flop>}{<peak_flop_per_s> \cdot <mfu>}",
+    unit="GPU-seconds",
+    source=ARITHMETIC,
+    flop=r"C",
+    peak_flop_per_s=r"P",
+    mfu=r"\text{MFU}",
+)
 def gpu_seconds(flop: Number, peak_flop_per_s: Number, mfu: Number) -> Number:
     """GPU time of a run.   [GPU-seconds]
 
@@ -21,8 +27,14 @@ def gpu_seconds(flop: Number, peak_flop_per_s: Number, mfu: Number) -> Number:
     return flop / (peak_flop_per_s * mfu)
 
 
-@formula(r"\frac{<flop>}{<peak_flop_per_s> \cdot <mfu> \cdot 3600}", unit="GPU-hours", source=ARITHMETIC,
-         flop=r"C", peak_flop_per_s=r"P", mfu=r"\text{MFU}")  # fmt: skip
+@formula(
+    r"\frac{<flop>}{<peak_flop_per_s> \cdot <mfu> \cdot 3600}",
+    unit="GPU-hours",
+    source=ARITHMETIC,
+    flop=r"C",
+    peak_flop_per_s=r"P",
+    mfu=r"\text{MFU}",
+)
 def gpu_hours(flop: Number, peak_flop_per_s: Number, mfu: Number) -> Number:
     """GPU time of a run.   [GPU-hours]
 
@@ -46,8 +58,13 @@ def hours_at_sparse_peak(flop: Number, peak_flop_per_s: Number, mfu: Number) -> 
     return gpu_hours(flop, 2 * peak_flop_per_s, mfu)
 
 
-@formula(r"\frac{<gpu_hours>}{<gpus> \cdot 24}", unit="days", source=ARITHMETIC,
-         gpu_hours=r"\text{GPU-hours}", gpus=r"\text{GPUs}")  # fmt: skip
+@formula(
+    r"\frac{<gpu_hours>}{<gpus> \cdot 24}",
+    unit="days",
+    source=ARITHMETIC,
+    gpu_hours=r"\text{GPU-hours}",
+    gpus=r"\text{GPUs}",
+)
 def wall_days(gpu_hours: Number, gpus: Number) -> Number:
     """Wall clock of a run.   [days]
 
@@ -62,8 +79,13 @@ def wall_days(gpu_hours: Number, gpus: Number) -> Number:
     return gpu_hours / gpus / (DAY_S / HOUR_S)
 
 
-@formula(r"<gpu_hours> \cdot <usd_per_gpu_hour>", unit="USD", source=ARITHMETIC,
-         gpu_hours=r"\text{GPU-hours}", usd_per_gpu_hour=r"\text{price}")  # fmt: skip
+@formula(
+    r"<gpu_hours> \cdot <usd_per_gpu_hour>",
+    unit="USD",
+    source=ARITHMETIC,
+    gpu_hours=r"\text{GPU-hours}",
+    usd_per_gpu_hour=r"\text{price}",
+)
 def run_usd(gpu_hours: Number, usd_per_gpu_hour: Number) -> Number:
     """Price of a run, before restarts and ablations.   [USD]
 

@@ -31,8 +31,11 @@ class ChunkTime:
 def chunk_time(traffic: Traffic, chunk: Chunk) -> ChunkTime:
     """Seconds of one chunk and micro-batch."""
     model, layout, machine, tokens = traffic.model, traffic.layout, traffic.machine, traffic.sequence_tokens
-    kinds = [(number, layer_work(model, layout, machine, tokens, moe), moe)
-             for number, moe in ((chunk.dense, False), (chunk.moe, True)) if number]  # fmt: skip
+    kinds = [
+        (number, layer_work(model, layout, machine, tokens, moe), moe)
+        for number, moe in ((chunk.dense, False), (chunk.moe, True))
+        if number
+    ]
     layers = [(number, work, traffic.layer(work, moe)) for number, work, moe in kinds]
     ends = [
         work(model, layout, machine, tokens)
@@ -50,12 +53,13 @@ def chunk_time(traffic: Traffic, chunk: Chunk) -> ChunkTime:
     }
     repeat = 1 if layout.recompute == "full" else 0
     return ChunkTime(
-        work=work, recompute=again[layout.recompute],
+        work=work,
+        recompute=again[layout.recompute],
         forward_wait=sum(n * t.forward_s for n, _, t in layers),
         backward_wait=sum(n * (t.backward_s + repeat * _repeated_s(t)) for n, _, t in layers),
         traffic=tuple((c, n * times) for n, _, t in layers for c, times in _issued(t, repeat)),
         backward_nic=sum(n * _nic_s(t) for n, _, t in layers),
-    )  # fmt: skip
+    )
 
 
 def _nic_s(traffic: LayerTraffic) -> float:

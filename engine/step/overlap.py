@@ -58,8 +58,11 @@ def forward_s(N: Number, T: Number, P: Number, u: Number) -> Number:
     return 2 * N * T / (P * u)
 
 
-@formula(r"\max\left(<c> - <B>, 0\right) + \frac{\min\left(<c>, <B>\right)}{<k>}", unit="s",
-         source="Buckets leave as they fill: what outlasts the backward pass, and the last bucket, show")  # fmt: skip
+@formula(
+    r"\max\left(<c> - <B>, 0\right) + \frac{\min\left(<c>, <B>\right)}{<k>}",
+    unit="s",
+    source="Buckets leave as they fill: what outlasts the backward pass, and the last bucket, show",
+)
 def exposed_tail_s(c: Number, B: Number, k: Number) -> Number:
     """Gradient traffic that sticks out past the backward pass.   [s]
 

@@ -117,14 +117,20 @@ def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
     window = free_s * _window(layout.pp, layout.vp)
     issued += traffic.data_parallel(stages[slowest], own, experts, window)
     return Step(
-        layout=layout, placement=traffic.placement, stage=slowest,
+        layout=layout,
+        placement=traffic.placement,
+        stage=slowest,
         compute=stage_compute_s.explain("compute", m=runs, w=sum(c.work.total for c in chunks)),
         recompute=stage_compute_s.explain("recompute", m=runs, w=sum(c.recompute for c in chunks)),
         communication=tuple(issued),
         bubble=idle_s.explain("bubble", e=max(free.makespan, free.busy[slowest]), b=free.busy[slowest]),
         optimizer=_optimizer(traffic, own, experts),
-        outline=outline, durations=durations, send_s=send.each_s, overlapped=overlapped, band=_band(traffic),
-    )  # fmt: skip
+        outline=outline,
+        durations=durations,
+        send_s=send.each_s,
+        overlapped=overlapped,
+        band=_band(traffic),
+    )
 
 
 def _outline(layout: Layout, durations: Durations, send_s: float, overlapped: bool) -> Outline:
@@ -177,10 +183,13 @@ def _optimizer(traffic: Traffic, own: float, experts: float) -> Term:
     layout = traffic.layout
     widths = (layout.shard_width, layout.expert_shard_width) if layout.zero else (1, 1)
     return optimizer_s.explain(
-        "optimizer", k=calibration.factor("optimizer_shard_bytes"), P=own / widths[0] + experts / widths[1],
-        l=calibration.factor("optimizer_local_bytes"), Q=(own + experts) / (widths[0] if layout.zero == 3 else 1),
+        "optimizer",
+        k=calibration.factor("optimizer_shard_bytes"),
+        P=own / widths[0] + experts / widths[1],
+        l=calibration.factor("optimizer_local_bytes"),
+        Q=(own + experts) / (widths[0] if layout.zero == 3 else 1),
         B=1 / float(kernel_rates.pointwise_s(traffic.cluster.gpu, 1.0)),
-    )  # fmt: skip
+    )
 
 
 def _band(traffic: Traffic) -> float:

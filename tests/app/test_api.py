@@ -71,10 +71,20 @@ def test_a_body_is_refused_before_it_has_come(client):
         assert message["type"] != "http.response.start" or (message["status"] == 413 and not read)
 
     scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": "/api/estimate", "query_string": b"",
-        "raw_path": b"/api/estimate", "scheme": "http", "root_path": "", "server": ("x", 80), "client": ("x", 1),
-        "headers": [(b"content-length", b"10485760"), (b"content-type", b"application/json")], "app": client.app,
-    }  # fmt: skip
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "path": "/api/estimate",
+        "query_string": b"",
+        "raw_path": b"/api/estimate",
+        "scheme": "http",
+        "root_path": "",
+        "server": ("x", 80),
+        "client": ("x", 1),
+        "headers": [(b"content-length", b"10485760"), (b"content-type", b"application/json")],
+        "app": client.app,
+    }
     anyio.run(client.app, scope, receive, send)
 
 
@@ -186,8 +196,16 @@ def described(schema: dict, path: str = ""):
 def test_the_page_shows_every_route_and_field(client):
     page = client.get("/docs")
     assert page.status_code == 200
-    for shown in ("/api/estimate", "/api/schedule", "/api/formulas/{name}", "layout.micro_batches", "communication[].exposed_seconds",
-                  "memory.stages[].weights_bytes", "curl -s http://testserver/api/estimate", "default 8,192"):  # fmt: skip
+    for shown in (
+        "/api/estimate",
+        "/api/schedule",
+        "/api/formulas/{name}",
+        "layout.micro_batches",
+        "communication[].exposed_seconds",
+        "memory.stages[].weights_bytes",
+        "curl -s http://testserver/api/estimate",
+        "default 8,192",
+    ):
         assert shown in page.text, shown
     assert "<script>" not in page.text and "style=" not in page.text
     assert 'href="/docs" aria-current="page"' in page.text

@@ -160,14 +160,24 @@ def test_show_me_1f1b_ends_in_1f1b(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ("stages=1", "a board has room for 2 to 6; the nearest that works: 2"), ("stages=99", "the nearest that works: 6"),
-        ("micro=0", "the nearest that works: 1"), ("micro=many", "needs a whole number"), ("stages=", "needs a whole number"),
-        ("stages=%C2%B2", "needs a whole number"), ("cut=hole", "the nearest that works: whole"), ("micro=1e3", "needs a whole number"),
-        ("moves=0B", "Stage 0 cannot run the backward of micro-batch 0"), ("moves=0FFFFF", "the last one of its kind"),
-        ("moves=7F", "There are stages 0 to 2"), ("moves=0x", "There are stages 0 to 2"), ("moves=" + "0F" * 4000, "fewer than"),
-        ("try=zz", "a stage and a letter"), ("try=9F", "There are stages"), ("moves=%3Cscript%3E", "There are stages 0 to 2 and F, B"),
+        ("stages=1", "a board has room for 2 to 6; the nearest that works: 2"),
+        ("stages=99", "the nearest that works: 6"),
+        ("micro=0", "the nearest that works: 1"),
+        ("micro=many", "needs a whole number"),
+        ("stages=", "needs a whole number"),
+        ("stages=%C2%B2", "needs a whole number"),
+        ("cut=hole", "the nearest that works: whole"),
+        ("micro=1e3", "needs a whole number"),
+        ("moves=0B", "Stage 0 cannot run the backward of micro-batch 0"),
+        ("moves=0FFFFF", "the last one of its kind"),
+        ("moves=7F", "There are stages 0 to 2"),
+        ("moves=0x", "There are stages 0 to 2"),
+        ("moves=" + "0F" * 4000, "fewer than"),
+        ("try=zz", "a stage and a letter"),
+        ("try=9F", "There are stages"),
+        ("moves=%3Cscript%3E", "There are stages 0 to 2 and F, B"),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_meaning_is_told_in_a_sentence(client: TestClient, query: str, words: str) -> None:
     answer = client.get(f"{PATH}?{query}")
     assert answer.status_code == 200

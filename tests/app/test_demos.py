@@ -185,12 +185,20 @@ def test_kept_runs_come_back_and_the_oldest_go(tmp_path: Path, monkeypatch: pyte
 
 
 BAD = [
-    ("", "is empty"), ("{", "line 1 is no JSON"), ("[1]", "line 1 is no event"), ('{"event": 5}', "no event"),
-    ('{"event": "step", "rank": 0}', "line 1 is no step event"), ('{"event": "state", "rank": 0, "param_bytes": "x"}', "state event"),
-    ('{"event": "comm", "rank": 0, "step": 0, "calls": [{"axis": 3}]}', ""), ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "cannot be drawn"),
-    ('{"event": "check"}', "cannot be drawn"), ('{"event": "run.started", "predicted": "x"}', "cannot be drawn"),
-    ('{"event": "step", "rank": 0, "step": 0, "t0": 0, "t1": 1, "loss": NaN}', ""), ('\ufeff{"event": "run.done"}', ""), ('{"event": "<script>"}', ""),
-]  # fmt: skip
+    ("", "is empty"),
+    ("{", "line 1 is no JSON"),
+    ("[1]", "line 1 is no event"),
+    ('{"event": 5}', "no event"),
+    ('{"event": "step", "rank": 0}', "line 1 is no step event"),
+    ('{"event": "state", "rank": 0, "param_bytes": "x"}', "state event"),
+    ('{"event": "comm", "rank": 0, "step": 0, "calls": [{"axis": 3}]}', ""),
+    ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "cannot be drawn"),
+    ('{"event": "check"}', "cannot be drawn"),
+    ('{"event": "run.started", "predicted": "x"}', "cannot be drawn"),
+    ('{"event": "step", "rank": 0, "step": 0, "t0": 0, "t1": 1, "loss": NaN}', ""),
+    ('\ufeff{"event": "run.done"}', ""),
+    ('{"event": "<script>"}', ""),
+]
 
 
 @pytest.mark.parametrize(("text", "words"), BAD, ids=[text[:30] for text, _ in BAD])

@@ -181,10 +181,22 @@ def test_a_query_that_says_more_than_the_form_can_hold_is_told_name_by_name() ->
 
 
 REFUSED_BY_MEANING = [
-    {"tp": "6", "gpus": "1152"}, {"gpus": "1000"}, {"ep": "8"}, {"vp": "2"}, {"schedule": "interleaved"}, {"schedule": "dualpipe", "pp": "3", "gpus": "768"},
-    {"sequence": "100", "cp": "8"}, {"precision": "fp8", "cluster": "hgx-a100-80gb"}, {"zero": "3"}, {"tp": "64", "gpus": "4096"}, {"pp": "64", "gpus": "8192"},
-    {"model": "mixtral-8x7b", "ep": "3"}, {"cp": "3", "gpus": "96"}, {"schedule": "zb-v", "vp": "1"}, {"micro_batch": "3"},
-]  # fmt: skip
+    {"tp": "6", "gpus": "1152"},
+    {"gpus": "1000"},
+    {"ep": "8"},
+    {"vp": "2"},
+    {"schedule": "interleaved"},
+    {"schedule": "dualpipe", "pp": "3", "gpus": "768"},
+    {"sequence": "100", "cp": "8"},
+    {"precision": "fp8", "cluster": "hgx-a100-80gb"},
+    {"zero": "3"},
+    {"tp": "64", "gpus": "4096"},
+    {"pp": "64", "gpus": "8192"},
+    {"model": "mixtral-8x7b", "ep": "3"},
+    {"cp": "3", "gpus": "96"},
+    {"schedule": "zb-v", "vp": "1"},
+    {"micro_batch": "3"},
+]
 
 
 @pytest.mark.parametrize("given_state", REFUSED_BY_MEANING, ids=str)
@@ -195,10 +207,22 @@ def test_what_does_not_fit_together_is_told_beside_a_field_that_exists(given_sta
         assert {field_of(each) for each in refusal.all} <= set(FIELDS)
 
 
-@pytest.mark.parametrize(("field", "name"), [
-    ("layout.dp", "gpus"), ("layout.micro_batches", "batch"), ("layout.tp", "tp"), ("gpus", "gpus"), ("model", "model"),
-    ("model.hf_config", "config"), ("model.hf_config.hidden_size", "config"), ("cluster.base", "cluster"),
-    ("cluster.nic_gbit_per_s", "nic"), ("training.tokens", "tokens"), ("sequence_tokens", "sequence"), ("layout.rank_order", "rank_order"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [
+        ("layout.dp", "gpus"),
+        ("layout.micro_batches", "batch"),
+        ("layout.tp", "tp"),
+        ("gpus", "gpus"),
+        ("model", "model"),
+        ("model.hf_config", "config"),
+        ("model.hf_config.hidden_size", "config"),
+        ("cluster.base", "cluster"),
+        ("cluster.nic_gbit_per_s", "nic"),
+        ("training.tokens", "tokens"),
+        ("sequence_tokens", "sequence"),
+        ("layout.rank_order", "rank_order"),
+    ],
+)
 def test_the_engines_names_lead_to_fields(field: str, name: str) -> None:
     assert field_of(Refusal(field, 1, "has no meaning")) == name

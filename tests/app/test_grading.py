@@ -20,12 +20,22 @@ CHOICE = Question(ask="Which?", because="So it is.", options=("the first", "the 
 @pytest.mark.parametrize(
     ("text", "unit", "value"),
     [
-        ("1.12 TB", "bytes", 1.12e12), ("1,120 GB", "bytes", 1.12e12), ("1120e9", "bytes", 1.12e12), ("1 TiB", "bytes", 2**40),
-        ("400 Gb", "bytes", 50e9), ("400 Gb/s", "bytes/s", 50e9), ("12 b", "bytes", 12.0), ("46 ms", "s", 0.046), ("3 µs", "s", 3e-6),
-        ("2 h", "s", 7200.0), ("15.8 %", "share of the step", 0.158), ("0.158", "share of the step", 0.158),
-        ("4.4 M", "GPU-hours", 4.4e6), ("180", "days", 180.0),
+        ("1.12 TB", "bytes", 1.12e12),
+        ("1,120 GB", "bytes", 1.12e12),
+        ("1120e9", "bytes", 1.12e12),
+        ("1 TiB", "bytes", 2**40),
+        ("400 Gb", "bytes", 50e9),
+        ("400 Gb/s", "bytes/s", 50e9),
+        ("12 b", "bytes", 12.0),
+        ("46 ms", "s", 0.046),
+        ("3 µs", "s", 3e-6),
+        ("2 h", "s", 7200.0),
+        ("15.8 %", "share of the step", 0.158),
+        ("0.158", "share of the step", 0.158),
+        ("4.4 M", "GPU-hours", 4.4e6),
+        ("180", "days", 180.0),
     ],
-)  # fmt: skip
+)
 def test_a_number_is_read_with_its_unit(text: str, unit: str, value: float) -> None:
     assert amount(text, unit) == pytest.approx(value)
 

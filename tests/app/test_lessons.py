@@ -161,20 +161,32 @@ def test_a_working_tells_only_slips_that_give_another_answer(client: TestClient)
     assert "nothing is sharded" in client.get("/working/state_bytes?N=70e9&zero=1&D=64", headers=HTMX).text
 
 
-@pytest.mark.parametrize(("path", "words"), [
-    ("nothing", "there is no formula of this name"),
-    ("state_bytes", "state_bytes needs N"),
-    ("state_bytes?N=70e9&zero=7&D=64", "zero = 7"),
-    ("state_bytes?N=many&zero=1&D=64", "N = many"),
-    ("state_bytes?N=1&zero=1&D=64&x=1", "x = 1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("nothing", "there is no formula of this name"),
+        ("state_bytes", "state_bytes needs N"),
+        ("state_bytes?N=70e9&zero=7&D=64", "zero = 7"),
+        ("state_bytes?N=many&zero=1&D=64", "N = many"),
+        ("state_bytes?N=1&zero=1&D=64&x=1", "x = 1"),
+    ],
+)
 def test_a_working_without_meaning_says_why(client: TestClient, path: str, words: str) -> None:
     answer = client.get(f"/working/{path}")
     assert answer.status_code == 422 and words in html.unescape(answer.text)
 
 
-@pytest.mark.parametrize("path", ["/lessons", "/lessons/four-strategies", "/lessons/exercises", "/glossary", "/sources",
-                                  "/working/state_bytes?N=70e9&zero=1&D=64"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/lessons",
+        "/lessons/four-strategies",
+        "/lessons/exercises",
+        "/glossary",
+        "/sources",
+        "/working/state_bytes?N=70e9&zero=1&D=64",
+    ],
+)
 def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> None:
     page = client.get(path).text
     assert not re.search(r"<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=", page)

@@ -111,7 +111,10 @@ BAD = [
     ("ep=8", "ep", "no experts"),
     ("vp=2", "vp", "one chunk per stage"),
     ("batch=513", "batch", "multiple of 32: 32 pipelines with micro-batches of 1; the nearest that works: 512 or 544"),
-    *((f"{name}=0", name, "") for name in ("gpus", "sequence", "batch", "tp", "pp", "cp", "ep", "micro_batch", "vp", "tokens", "nic", "spine")),
+    *(
+        (f"{name}=0", name, "")
+        for name in ("gpus", "sequence", "batch", "tp", "pp", "cp", "ep", "micro_batch", "vp", "tokens", "nic", "spine")
+    ),
     *((f"{name}=-8", name, "") for name, field in FIELDS.items() if field.kind == "slider"),
     *((f"{name}=1e30", name, "must be") for name, field in FIELDS.items() if field.kind == "slider"),
     *((f"{name}=eight", name, "needs a number") for name, field in FIELDS.items() if field.kind == "slider"),
@@ -119,9 +122,17 @@ BAD = [
     *((f"{name}=inf", name, "needs a number") for name, field in FIELDS.items() if field.kind == "slider"),
     *((f"{name}=%00", name, "") for name, field in FIELDS.items() if field.kind == "slider"),
     *((f"{name}=", name, "needs") for name, field in FIELDS.items() if field.kind == "slider" and name != "nic"),
-    *((f"{name}=", name, "") for name, field in FIELDS.items() if field.kind in ("select", "choice") and name not in ("stack", "hsdp_shard")),
+    *(
+        (f"{name}=", name, "")
+        for name, field in FIELDS.items()
+        if field.kind in ("select", "choice") and name not in ("stack", "hsdp_shard")
+    ),
     *((f"{name}=nonsense", name, "") for name, field in FIELDS.items() if field.kind in ("select", "choice")),
-    ("rank_order=tp-tp-cp-dp-pp", "rank_order", "tp stands there 2 times; ep is missing); the nearest that works: tp-cp-ep-dp-pp"),
+    (
+        "rank_order=tp-tp-cp-dp-pp",
+        "rank_order",
+        "tp stands there 2 times; ep is missing); the nearest that works: tp-cp-ep-dp-pp",
+    ),
     ("rank_order=", "rank_order", "must name each of"),
     ("hsdp_shard=32", "hsdp_shard", "only FSDP"),
     ("tp=8.5", "tp", "needs a whole number"),
@@ -143,7 +154,7 @@ BAD = [
     (config("\0"), "config", ""),
     (config(SHAPE.replace('"vocab_size": 128256, ', "")), "config", "vocab_size"),
     (config("x" * 30_000), "config", "larger than"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("query", "field", "words"), BAD, ids=[row[0][:40] for row in BAD])
@@ -261,10 +272,21 @@ def test_nothing_that_can_be_typed_breaks_the_planner(client: TestClient, query:
 
 
 @given(
-    tp=POWERS, pp=POWERS, cp=POWERS, width=POWERS, micro_batch=POWERS, rounds=st.integers(1, 40),
-    options=st.fixed_dictionaries({}, optional={name: st.sampled_from([option for option, _ in field.options if option != "pasted"])
-                                                for name, field in FIELDS.items() if field.options}),
-)  # fmt: skip
+    tp=POWERS,
+    pp=POWERS,
+    cp=POWERS,
+    width=POWERS,
+    micro_batch=POWERS,
+    rounds=st.integers(1, 40),
+    options=st.fixed_dictionaries(
+        {},
+        optional={
+            name: st.sampled_from([option for option, _ in field.options if option != "pasted"])
+            for name, field in FIELDS.items()
+            if field.options
+        },
+    ),
+)
 @settings(max_examples=40)
 def test_every_number_of_every_board_has_its_working(
     client: TestClient, tp: int, pp: int, cp: int, width: int, micro_batch: int, rounds: int, options: dict[str, str]

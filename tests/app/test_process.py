@@ -27,8 +27,12 @@ def test_a_reader_that_leaves_is_no_error():
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
 def test_ctrl_c_is_quiet():
-    with subprocess.Popen([sys.executable, "-m", "app", "estimate", "--lines", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as running:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "estimate", "--lines", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as running:
         assert running.stdin and running.stdout and running.stderr
         running.stdin.write(json.dumps(CARD).encode() + b"\n")
         running.stdin.flush()
@@ -73,8 +77,9 @@ def test_serve_answers_and_leaves_quietly():
 
 
 def test_lines_are_answered_while_more_are_still_to_come():
-    with subprocess.Popen([sys.executable, "-m", "app", "estimate", "--lines", "-"], stdin=subprocess.PIPE,
-                          stdout=subprocess.PIPE) as running:  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-m", "app", "estimate", "--lines", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as running:
         assert running.stdin and running.stdout
         for _ in range(2):
             running.stdin.write(json.dumps(CARD).encode() + b"\n")
@@ -96,6 +101,9 @@ def test_a_formula_is_answered_in_a_process_of_its_own(name, values, figure, tol
 
 def test_a_formula_loads_neither_server_nor_estimate():
     watched = "import sys; from app.cli.main import main; main(['formula', 'state_bytes', 'N=7e9', 'zero=3', 'D=8']); "
-    loaded = subprocess.run([sys.executable, "-c", watched + "print([n for n in ('fastapi', 'engine.estimate') if n in sys.modules])"],
-                            capture_output=True, timeout=60)  # fmt: skip
+    loaded = subprocess.run(
+        [sys.executable, "-c", watched + "print([n for n in ('fastapi', 'engine.estimate') if n in sys.modules])"],
+        capture_output=True,
+        timeout=60,
+    )
     assert loaded.stdout.splitlines()[-1] == b"[]"

@@ -114,7 +114,7 @@ BAD = [
     ("you=1&you=2", "you", "twice"),
     ("tp=6", "tp", "must divide"),
     ("spine=0", "spine", "must be a number from 1 to 64"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("query", "field", "words"), BAD, ids=[row[0][:40] for row in BAD])
@@ -203,7 +203,7 @@ TRICKS = [
     ("{}", "JSON"),
     ("x" * 20_001, "at most 20,000"),
     ("<script>alert(1)</script> --tensor-model-parallel-size 8", ""),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("text", "words"), TRICKS, ids=[text[:30] for text, _ in TRICKS])

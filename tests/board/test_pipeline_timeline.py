@@ -71,8 +71,9 @@ def test_chunks_are_told_apart_by_shade():
 
 
 def test_a_step_too_long_to_draw_says_what_is_left_out():
-    found = estimate(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024,
-                                    "layout": {"micro_batches": 4096}}))  # fmt: skip
+    found = estimate(
+        scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024, "layout": {"micro_batches": 4096}})
+    )
     timeline, micro_batches = found.step.timeline, found.scenario.layout.micro_batches
     assert len(timeline.intervals) < 2 * 4 * 4096
     figure = pipeline_timeline(timeline, micro_batches=micro_batches)

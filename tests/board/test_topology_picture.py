@@ -17,11 +17,18 @@ from engine.scenario import scenario_from
 
 BIG = {"model": "llama-3-405b", "layout": {"pp": 16, "cp": 2, "micro_batches": 8}}
 RUNS: dict[str, dict[str, Any]] = {
-    "card": {}, "one node": {"gpus": 8, "layout": {"pp": 1, "micro_batches": 8}}, "two units": {"gpus": 512},
-    "racks": {"cluster": "gb200-nvl72", "gpus": 1152}, "plain Ethernet": {"cluster": "hgx-h100-roce"}, "A100": {"cluster": "hgx-a100-80gb", "gpus": 640,
-    "layout": {"micro_batches": 4}}, "MI300X": {"cluster": "mi300x"}, "16k": {**BIG, "gpus": 16384}, "131k": {**BIG, "gpus": 131072},
-    "a unit that is not full": {"gpus": 96}, "experts": {"model": "mixtral-8x7b", "gpus": 256, "layout": {"tp": 1, "pp": 2, "ep": 8}},
-}  # fmt: skip
+    "card": {},
+    "one node": {"gpus": 8, "layout": {"pp": 1, "micro_batches": 8}},
+    "two units": {"gpus": 512},
+    "racks": {"cluster": "gb200-nvl72", "gpus": 1152},
+    "plain Ethernet": {"cluster": "hgx-h100-roce"},
+    "A100": {"cluster": "hgx-a100-80gb", "gpus": 640, "layout": {"micro_batches": 4}},
+    "MI300X": {"cluster": "mi300x"},
+    "16k": {**BIG, "gpus": 16384},
+    "131k": {**BIG, "gpus": 131072},
+    "a unit that is not full": {"gpus": 96},
+    "experts": {"model": "mixtral-8x7b", "gpus": 256, "layout": {"tp": 1, "pp": 2, "ep": 8}},
+}
 
 
 def made(**given: Any) -> Estimate:

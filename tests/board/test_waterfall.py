@@ -21,8 +21,16 @@ def test_losses_and_the_mfu_add_up_to_the_whole_step(name):
 
 @pytest.mark.parametrize("recompute", ["selective", "full"])
 def test_they_add_up_with_recomputation_and_experts_too(recompute):
-    found = estimate(scenario_from({"model": "mixtral-8x7b", "cluster": "hgx-h100", "gpus": 256,
-                                    "layout": {"tp": 1, "ep": 8, "pp": 4, "recompute": recompute}}))  # fmt: skip
+    found = estimate(
+        scenario_from(
+            {
+                "model": "mixtral-8x7b",
+                "cluster": "hgx-h100",
+                "gpus": 256,
+                "layout": {"tp": 1, "ep": 8, "pp": 4, "recompute": recompute},
+            }
+        )
+    )
     parts = losses(found)
     assert sum(loss.share for loss in parts) + found.mfu.causal.value == pytest.approx(1, abs=1e-12)
     assert {loss.name for loss in parts if loss.share > 0} >= {"EP", "recompute"}

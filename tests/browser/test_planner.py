@@ -12,10 +12,19 @@ from tests.browser.planner import Planner
 pytestmark = pytest.mark.browser
 
 BAD_CONFIG = '{"model_type": "llama", "hidden_size": 4096,'
-CONFIG = json.dumps({
-    "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8,
-    "intermediate_size": 14336, "vocab_size": 128256, "max_position_embeddings": 8192, "tie_word_embeddings": False,
-})  # fmt: skip
+CONFIG = json.dumps(
+    {
+        "model_type": "llama",
+        "hidden_size": 4096,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "intermediate_size": 14336,
+        "vocab_size": 128256,
+        "max_position_embeddings": 8192,
+        "tie_word_embeddings": False,
+    }
+)
 
 
 @pytest.fixture
@@ -80,9 +89,14 @@ def test_the_address_holds_the_plan_after_the_hand_lets_go_and_gives_it_back(pla
 
 
 WITHOUT_MEANING = [
-    ("tp", "6", "64 attention heads"), ("gpus", "1000", "multiple of tp 8 x cp 1 x pp 4"), ("batch", "513", "multiple of 32"),
-    ("sequence", "0", "at least 1"), ("micro_batch", "-1", "at least 1"), ("tokens", "", "needs a number"), ("vp", "2", "one chunk"),
-]  # fmt: skip
+    ("tp", "6", "64 attention heads"),
+    ("gpus", "1000", "multiple of tp 8 x cp 1 x pp 4"),
+    ("batch", "513", "multiple of 32"),
+    ("sequence", "0", "at least 1"),
+    ("micro_batch", "-1", "at least 1"),
+    ("tokens", "", "needs a number"),
+    ("vp", "2", "one chunk"),
+]
 
 
 def test_a_typed_value_without_meaning_is_told_beside_its_field_and_the_board_recovers(planner: Planner) -> None:

@@ -131,7 +131,7 @@ BROKEN = {
     "{{ number(80) }}": "'number' is undefined",
     "{{ value( }}": "unexpected",
     'In a sentence {{ scene("ddp", 0) }} it has no room.': "a paragraph of its own",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("text", BROKEN)
@@ -171,11 +171,14 @@ def test_a_line_does_not_break_between_a_word_that_opens_and_its_comma() -> None
     assert re.search(r'<span class="kept"><button.*</span>,</span> which', made.html)
 
 
-@pytest.mark.parametrize(("text", "why"), [
-    ("No front matter.", "begins with front matter"),
-    ("---\ntitle: x\nblock: 9\nsummary: y.\n---\n", "front matter"),
-    ("---\ntitle: x\nblock: 1\nsummary: y.\nlength: 3\n---\n", "length"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("No front matter.", "begins with front matter"),
+        ("---\ntitle: x\nblock: 9\nsummary: y.\n---\n", "front matter"),
+        ("---\ntitle: x\nblock: 1\nsummary: y.\nlength: 3\n---\n", "length"),
+    ],
+)
 def test_a_lesson_without_a_proper_front_is_refused(tmp_path: Path, text: str, why: str) -> None:
     (tmp_path / "01-x.md").write_text(text)
     with pytest.raises(ProseError, match=why):

@@ -24,8 +24,15 @@ def test_a_form_shows_what_was_predicted(stage: Stage, knobs: dict[str, object])
     assert events[-1]["event"] == "run.done" and events[-1]["ok"]
     checks = {check["name"] for check in of(events, "check")}
     op = {"gather": "reduce_scatter", "ring": "send", "ulysses": "all_to_all"}[str(knobs["form"])]
-    assert {"loss", "state.parameters", f"calls.cp.{op}.every", f"bytes.cp.{op}.every", "calls.cp.all_reduce.every", "wire",
-            "load"} <= checks  # fmt: skip
+    assert {
+        "loss",
+        "state.parameters",
+        f"calls.cp.{op}.every",
+        f"bytes.cp.{op}.every",
+        "calls.cp.all_reduce.every",
+        "wire",
+        "load",
+    } <= checks
 
 
 @pytest.mark.parametrize("dealing", ["in-order", "zig-zag"])

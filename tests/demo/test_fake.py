@@ -272,9 +272,14 @@ def test_trick_7_what_reads_values_cannot_be_faked() -> None:
 @needs_torch
 @pytest.mark.parametrize(
     "shape",
-    ["one stage", "no tensor parallelism", "rows that dp does not divide", "more dp ranks than rows",
-     "more micro-batches than stages"],
-)  # fmt: skip
+    [
+        "one stage",
+        "no tensor parallelism",
+        "rows that dp does not divide",
+        "more dp ranks than rows",
+        "more micro-batches than stages",
+    ],
+)
 def test_small_traces_of_other_shapes_agree_to_the_byte(shape: str) -> None:
     assert tricks()[shape]["wrong"] == []
     assert tricks()[shape]["rows"] >= 16

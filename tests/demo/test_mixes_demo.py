@@ -9,12 +9,16 @@ from tests.demo.conftest import Stage, of, wrong
 
 TINY = {"layers": 2, "sequence": 16, "batch": 4, "micro_batches": 2}
 CASES: list[tuple[str, dict[str, object], set[str]]] = [
-    ("tp-fsdp", {"batch": 4, "sequence": 16}, {"tp.all_reduce.every", "tp.all_gather.every", "dp.all_gather.every", "dp.reduce_scatter.every"}),
+    (
+        "tp-fsdp",
+        {"batch": 4, "sequence": 16},
+        {"tp.all_reduce.every", "tp.all_gather.every", "dp.all_gather.every", "dp.reduce_scatter.every"},
+    ),
     ("tp-fsdp", {"dp": 3, "batch": 3, "sequence": 17, "layers": 1}, {"dp.reduce_scatter.every"}),
     ("pp-fsdp", TINY, {"pp.send.later", "dp.all_gather.later.0-1", "dp.reduce_scatter.later.2-3"}),
     ("pp-tp", TINY, {"pp.send.later", "pp.recv.later", "tp.all_reduce.later.0-1", "tp.all_gather.later.2-3"}),
     ("3d", {**TINY, "steps": 2}, {"pp.send.later", "tp.all_reduce.later.0-1-2-3", "dp.reduce_scatter.later.4-5-6-7"}),
-]  # fmt: skip
+]
 NAMES = ["-".join([name, *(f"{key}{value}" for key, value in knobs.items())]) for name, knobs, _ in CASES]
 
 

@@ -23,8 +23,15 @@ def test_a_schedule_shows_what_was_predicted(stage: Stage, name: str) -> None:
     assert wrong(events) == []
     assert events[-1]["event"] == "run.done" and events[-1]["ok"]
     checks = {check["name"] for check in of(events, "check")}
-    assert {"loss", "state.parameters", "state.gradients", "state.optimizer", "bubble", "calls.pp.send.later",
-            "bytes.pp.recv.later"} <= checks  # fmt: skip
+    assert {
+        "loss",
+        "state.parameters",
+        "state.gradients",
+        "state.optimizer",
+        "bubble",
+        "calls.pp.send.later",
+        "bytes.pp.recv.later",
+    } <= checks
     assert ran(events, name) == said(name, 2, 4)
 
 
@@ -68,8 +75,17 @@ def test_pytorch_orders_as_the_engine_does(name: str, stages: int, micro_batches
         assert theirs == [(op.kind, op.micro_batch, placement.places[rank][op.chunk].position) for op in ops]
 
 
-@pytest.mark.parametrize(("name", "bubble"), [("GPipe", 3 / 11), ("1F1B", 3 / 11), ("Interleaved1F1B", 3 / 19), ("LoopedBFS", 3 / 19),
-                                              ("InterleavedZeroBubble", 3 / 51), ("ZBVZeroBubble", 3 / 51)])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "bubble"),
+    [
+        ("GPipe", 3 / 11),
+        ("1F1B", 3 / 11),
+        ("Interleaved1F1B", 3 / 19),
+        ("LoopedBFS", 3 / 19),
+        ("InterleavedZeroBubble", 3 / 51),
+        ("ZBVZeroBubble", 3 / 51),
+    ],
+)
 def test_simulated_bubbles_are_those_of_the_closed_forms(name: str, bubble: float) -> None:
     params = {**checked(demo_named("pp"), {}), "schedule": name}
     assert expected_timeline(params).bubble_of_total == pytest.approx(bubble)
@@ -81,8 +97,14 @@ def test_a_disturbed_machine_is_said_to_be_so() -> None:
 
     quiet = [{"event": "pipe", "rank": r, "step": 1, "queued_s": 0.0, "ops": [op(r, r, r + 1.0)]} for r in (0, 1)]
     assert [(row["ok"], row["tolerance"]) for row in bubble_rows(0.5, 50, quiet)] == [(True, 0.04)]
-    busy = [{**event, "queued_s": 0.4, "ops": [op(event["rank"], 3.0 * event["rank"], 3.0 * event["rank"] + 1.5, overrun=True)]}
-            for event in quiet]  # fmt: skip
+    busy = [
+        {
+            **event,
+            "queued_s": 0.4,
+            "ops": [op(event["rank"], 3.0 * event["rank"], 3.0 * event["rank"] + 1.5, overrun=True)],
+        }
+        for event in quiet
+    ]
     (row,) = bubble_rows(0.5, 50, busy)
     assert row["tolerance"] > 0.04 and "overrun: 2 of 2" in row["why"] and "disturbed" in row["why"]
     assert bubble_rows(0.5, 0, quiet) == [] == bubble_rows(0.5, 50, [])

@@ -68,8 +68,19 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
     pytest.importorskip("torch")
     out = tmp_path / "events.jsonl"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    per_node = [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--nnodes", str(nodes), "--master-addr", "127.0.0.1",
-                "--master-port", str(free_port())]  # fmt: skip
+    per_node = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--nnodes",
+        str(nodes),
+        "--master-addr",
+        "127.0.0.1",
+        "--master-port",
+        str(free_port()),
+    ]
     worker = ["-m", "app.runner.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
     agents = [
         subprocess.Popen(

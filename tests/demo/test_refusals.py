@@ -30,7 +30,7 @@ BAD: list[tuple[str, dict[str, object], str, str]] = [
     ("kill-rank", {"victim": 4, "ranks": 4}, "victim", "0 to 3"),
     ("kill-rank", {"at": 9, "steps": 4}, "at", "0 to 3"),
     ("mismatch", {"ranks": 2, "victim": 1}, "ranks", "from 3 to 8"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(

@@ -173,8 +173,11 @@ def test_no_rank_listens_to_the_world_and_none_leaves_a_file(stage: Stage) -> No
 
 def listening(pid: int) -> list[str]:
     """Addresses (as the kernel writes them) on which a process accepts TCP connections."""
-    sockets = {os.readlink(link)[8:-1] for link in Path(f"/proc/{pid}/fd").iterdir() if os.path.islink(link) and
-               os.readlink(link).startswith("socket:")}  # fmt: skip
+    sockets = {
+        os.readlink(link)[8:-1]
+        for link in Path(f"/proc/{pid}/fd").iterdir()
+        if os.path.islink(link) and os.readlink(link).startswith("socket:")
+    }
     rows = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
     return [row[1].partition(":")[0] for row in rows if row[3] == "0A" and row[9] in sockets]
 

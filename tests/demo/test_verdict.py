@@ -29,8 +29,9 @@ def test_a_loss_that_is_off_does_not_pass() -> None:
 def test_counts_and_bytes_are_exact() -> None:
     said = Prediction(calls=(Calls("dp", "all_reduce", 2, 100, 2),))
     assert rows(said, comm(0, "all_reduce", 2, 100), comm(1, "all_reduce", 2, 100)) == {
-        "calls.dp.all_reduce.every": True, "bytes.dp.all_reduce.every": True,
-    }  # fmt: skip
+        "calls.dp.all_reduce.every": True,
+        "bytes.dp.all_reduce.every": True,
+    }
     assert not any(rows(said, comm(0, "all_reduce", 2, 100), comm(1, "all_reduce", 3, 101)).values())
 
 

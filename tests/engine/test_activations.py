@@ -73,9 +73,11 @@ def test_fp8_inputs_take_less_than_bf16_and_more_than_half() -> None:
 
 
 @given(
-    name=st.sampled_from(["llama-3-8b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3"]), recompute=st.sampled_from(["none", "selective", "full"]),
-    moe=st.booleans(), sequence_parallel=st.booleans(),
-)  # fmt: skip
+    name=st.sampled_from(["llama-3-8b", "llama-3-70b", "mixtral-8x7b", "deepseek-v3"]),
+    recompute=st.sampled_from(["none", "selective", "full"]),
+    moe=st.booleans(),
+    sequence_parallel=st.booleans(),
+)
 def test_more_sharding_never_keeps_more(name: str, recompute: str, moe: bool, sequence_parallel: bool) -> None:
     model = model_named(name)
     moe = moe and model.experts > 0

@@ -45,8 +45,12 @@ def test_the_stages_hold_the_whole_model(card: Estimate) -> None:
 def test_a_tied_head_at_the_other_end_of_the_pipe_is_a_second_copy(ask: Any) -> None:
     tied = {"layers": 8, "hidden": 1024, "heads": 8, "vocab": 50_000, "tied": True}
     held = sum(stage.parameters for stage in ask(model=tied, gpus=4, tp=1, pp=4).stages)
-    assert held == pytest.approx(count(scenario_from({"model": tied, "cluster": "hgx-h100", "gpus": 1, "layout": {"tp": 1, "pp": 1}}).model).total
-                                 + 50_000 * 1024)  # fmt: skip
+    assert held == pytest.approx(
+        count(
+            scenario_from({"model": tied, "cluster": "hgx-h100", "gpus": 1, "layout": {"tp": 1, "pp": 1}}).model
+        ).total
+        + 50_000 * 1024
+    )
 
 
 def test_the_bubble_both_ways_and_micro_batches_in_flight(card: Estimate) -> None:

@@ -12,9 +12,15 @@ from engine.network.fabric import Fabric, whole_nodes
 H100 = cluster_named("hgx-h100")
 ROCE = cluster_named("hgx-h100-roce")
 NODES = (1, 2, 31, 33, 128, 1820, 16_384)  # 16,384 nodes of 8 are 131,072 GPUs; 1,820 racks of 72 are 131,040
-each_size = pytest.mark.parametrize(("name", "nodes"), [
-    (name, nodes) for name in cluster_names() for nodes in NODES if nodes * cluster_named(name).gpus_per_node <= 131_072
-])  # fmt: skip
+each_size = pytest.mark.parametrize(
+    ("name", "nodes"),
+    [
+        (name, nodes)
+        for name in cluster_names()
+        for nodes in NODES
+        if nodes * cluster_named(name).gpus_per_node <= 131_072
+    ],
+)
 
 
 def built(name: str, nodes: int) -> Fabric:

@@ -10,14 +10,33 @@ from engine.language.refusal import Refusal
 from engine.memory.parameters import count
 
 LLAMA = {
-    "model_type": "llama", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "vocab_size": 128256, "tie_word_embeddings": False, "rope_theta": 500000.0, "torch_dtype": "bfloat16",
-}  # fmt: skip
+    "model_type": "llama",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 128256,
+    "tie_word_embeddings": False,
+    "rope_theta": 500000.0,
+    "torch_dtype": "bfloat16",
+}
 QWEN3_MOE = {
-    "model_type": "qwen3_moe", "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 94, "num_attention_heads": 64,
-    "num_key_value_heads": 4, "head_dim": 128, "moe_intermediate_size": 1536, "num_experts": 128, "num_experts_per_tok": 8,
-    "decoder_sparse_step": 1, "mlp_only_layers": [], "vocab_size": 151936, "tie_word_embeddings": False,
-}  # fmt: skip
+    "model_type": "qwen3_moe",
+    "hidden_size": 4096,
+    "intermediate_size": 12288,
+    "num_hidden_layers": 94,
+    "num_attention_heads": 64,
+    "num_key_value_heads": 4,
+    "head_dim": 128,
+    "moe_intermediate_size": 1536,
+    "num_experts": 128,
+    "num_experts_per_tok": 8,
+    "decoder_sparse_step": 1,
+    "mlp_only_layers": [],
+    "vocab_size": 151936,
+    "tie_word_embeddings": False,
+}
 DEEPSEEK_V3 = {
     "model_type": "deepseek_v3", "hidden_size": 7168, "intermediate_size": 18432, "moe_intermediate_size": 2048,
     "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128, "n_routed_experts": 256,
@@ -26,9 +45,17 @@ DEEPSEEK_V3 = {
     "tie_word_embeddings": False, "n_group": 8, "topk_group": 4,
 }  # fmt: skip
 MIXTRAL = {
-    "model_type": "mixtral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "num_local_experts": 8, "num_experts_per_tok": 2, "vocab_size": 32000, "tie_word_embeddings": False,
-}  # fmt: skip
+    "model_type": "mixtral",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "num_local_experts": 8,
+    "num_experts_per_tok": 2,
+    "vocab_size": 32000,
+    "tie_word_embeddings": False,
+}
 GPT2 = {
     "model_type": "gpt2",
     "n_embd": 768,
@@ -39,13 +66,25 @@ GPT2 = {
     "vocab_size": 50257,
 }
 QWEN2 = {
-    "model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864, "num_hidden_layers": 24, "num_attention_heads": 14,
-    "num_key_value_heads": 2, "vocab_size": 151936, "tie_word_embeddings": True,
-}  # fmt: skip
+    "model_type": "qwen2",
+    "hidden_size": 896,
+    "intermediate_size": 4864,
+    "num_hidden_layers": 24,
+    "num_attention_heads": 14,
+    "num_key_value_heads": 2,
+    "vocab_size": 151936,
+    "tie_word_embeddings": True,
+}
 MISTRAL = {
-    "model_type": "mistral", "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
-    "num_key_value_heads": 8, "vocab_size": 32000, "tie_word_embeddings": False,
-}  # fmt: skip
+    "model_type": "mistral",
+    "hidden_size": 4096,
+    "intermediate_size": 14336,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "vocab_size": 32000,
+    "tie_word_embeddings": False,
+}
 
 # total and active parameters: model cards and papers of each
 PUBLISHED = [
@@ -76,8 +115,15 @@ def test_a_config_inside_a_multimodal_one_is_found() -> None:
 
 
 def test_falcon_shares_one_key_value_head_but_in_its_newer_architecture() -> None:
-    falcon = {"model_type": "falcon", "hidden_size": 8192, "num_hidden_layers": 60, "num_attention_heads": 128,
-              "num_kv_heads": 8, "multi_query": True, "vocab_size": 65024}  # fmt: skip
+    falcon = {
+        "model_type": "falcon",
+        "hidden_size": 8192,
+        "num_hidden_layers": 60,
+        "num_attention_heads": 128,
+        "num_kv_heads": 8,
+        "multi_query": True,
+        "vocab_size": 65024,
+    }
     assert model_of_config(falcon).kv_heads == 1
     assert model_of_config({**falcon, "new_decoder_architecture": True}).kv_heads == 8
 
@@ -110,7 +156,7 @@ def test_every_known_family_is_read(family: str) -> None:
         ({**MIXTRAL, "num_experts_per_tok": 9}, "a token needs 1 to 8 of the experts"),
         ({**QWEN3_MOE, "decoder_sparse_step": 2}, "not modelled yet"),
     ],
-)  # fmt: skip
+)
 def test_a_config_without_a_meaning_is_refused(config: object, sentence: str) -> None:
     with pytest.raises(Refusal) as refused:
         model_of_config(config)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from engine.catalog.hardware import cluster_named
 from engine.estimate import Estimate
+from engine.findings import findings_of
 from engine.layout.layout import AXES, Layout
 from engine.ledger import AxisRow, wire_ledger
 from engine.network.fabric import Fabric
@@ -103,9 +104,11 @@ def sends(group: list[int], fabric: Fabric, counted: Counted, step: int, closed:
 
 def same(load: LinkLoad, fabric: Fabric, counted: Counted, flows: Counter[int]) -> None:
     for given_, again, links in (
-        (load.nvlink_bytes, counted.nvlink, fabric.gpus), (load.nic_bytes, counted.nic, fabric.gpus),
-        (load.uplink_bytes, counted.uplink, fabric.leaves), (load.flows, flows, fabric.leaves),
-    ):  # fmt: skip
+        (load.nvlink_bytes, counted.nvlink, fabric.gpus),
+        (load.nic_bytes, counted.nic, fabric.gpus),
+        (load.uplink_bytes, counted.uplink, fabric.leaves),
+        (load.flows, flows, fabric.leaves),
+    ):
         assert given_.shape == (links,)
         np.testing.assert_allclose(given_, [again[link] for link in range(links)], atol=1e-6)
 
@@ -128,9 +131,17 @@ def placements(draw: st.DrawFn) -> Placement:
     ep = draw(st.sampled_from([n for n in (1, 2, 4, 8, 16) if dp * cp * tp % n == 0]))
     shard = draw(st.sampled_from([None, *(n for n in (2, 4, 8) if dp * cp % n == 0)]))
     layout = Layout(
-        tp=tp, cp=cp, ep=ep, pp=pp, dp=dp, rank_order="-".join(draw(st.permutations(AXES))),
-        zero=3 if shard else 1, hsdp_shard=shard, vp=draw(st.sampled_from([1, 2])), schedule="interleaved",
-    )  # fmt: skip
+        tp=tp,
+        cp=cp,
+        ep=ep,
+        pp=pp,
+        dp=dp,
+        rank_order="-".join(draw(st.permutations(AXES))),
+        zero=3 if shard else 1,
+        hsdp_shard=shard,
+        vp=draw(st.sampled_from([1, 2])),
+        schedule="interleaved",
+    )
     changes = {
         "nodes_per_unit": draw(st.sampled_from([2, 4])),
         "wiring": draw(st.sampled_from(["rails", "rack"])),
@@ -183,8 +194,9 @@ def test_sends_between_stages_load_the_links_that_a_loop_over_neighbours_counts(
 
 KINDS: list[tuple[Members, str]] = [
     *((members, op) for members in ("tp", "data", "shard", "replica", "expert-data") for op in RINGS),
-    ("ep", "all_to_all"), ("cp", "send"),
-]  # fmt: skip
+    ("ep", "all_to_all"),
+    ("cp", "send"),
+]
 
 
 @settings(max_examples=200)
@@ -233,7 +245,7 @@ def test_with_pp_last_gradients_stay_under_their_leaves_and_32_sends_a_leaf_go_u
     assert pp.reach.wire == "spine"
     assert (pp.load.flows == 32).all()
     assert dp.nic_bytes == pytest.approx(dp.sent_bytes)  # one rank of a group in a node: all it sends leaves
-    assert "dp-crosses-spine" not in {finding.code for finding in card.findings}
+    assert "dp-crosses-spine" not in {finding.code for finding in findings_of(card)}
 
 
 def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_much(ask: Any) -> None:
@@ -243,7 +255,7 @@ def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_
     assert (dp.reach.wire, pp.reach.wire, pp.uplink_bytes) == ("spine", "leaf", 0)
     assert (dp.load.flows == 4).all()
     assert dp.load.uplink_bytes == pytest.approx(4 * dp.sent_bytes)
-    finding = next(finding for finding in swapped.findings if finding.code == "dp-crosses-spine")
+    finding = next(finding for finding in findings_of(swapped) if finding.code == "dp-crosses-spine")
     assert f"{dp.uplink_bytes / 1e9:.1f} GB rise from each leaf switch" in finding.why
     assert f"{dp.sent_bytes / 1e9:.1f} GB per GPU and step" in finding.why
     assert finding.change == {"rank_order": "tp-cp-ep-dp-pp"}

@@ -12,25 +12,37 @@ from engine.scenario import scenario_from
 
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"tp": 6}, "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8"),
-    ({"tp": 6, "gpus": 48, "pp": 1}, "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8"),
+    (
+        {"tp": 6, "gpus": 48, "pp": 1},
+        "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8",
+    ),
     ({"dp": 31}, "layout.dp = 31: tp 8 x cp 1 x pp 4 x dp 31 is 992, not the 1024 GPUs; the nearest that works: dp 32"),
     ({"gpus": 1000}, "gpus = 1000: must be a multiple of tp 8 x cp 1 x pp 4 = 32; the nearest that works: gpus 992"),
-    ({"gpus": 1000, "dp": 32}, "layout.dp = 32: tp 8 x cp 1 x pp 4 x dp 32 is 1024, not the 1000 GPUs; the nearest that works: gpus 1024"),
+    (
+        {"gpus": 1000, "dp": 32},
+        "layout.dp = 32: tp 8 x cp 1 x pp 4 x dp 32 is 1024, not the 1000 GPUs; the nearest that works: gpus 1024",
+    ),
     ({"cp": 3, "gpus": 96}, "layout.cp = 3: each rank takes an early and a late piece"),
     ({"sequence_tokens": 8190}, "sequence_tokens = 8190: cp 1 x tp 8 must divide the sequence"),
     ({"ep": 2}, "layout.ep = 2: the model has no experts to spread; the nearest that works: 1"),
     ({"model": "mixtral-8x7b", "ep": 16}, "layout.ep = 16: ep must divide the 8 experts"),
     ({"model": "mixtral-8x7b", "ep": 3}, "the nearest that works: 2 or 4"),
-    ({"vp": 2}, "layout.vp = 2: 1F1B takes one chunk per stage; more need the interleaved schedule; the nearest that works: 1"),
-    ({"schedule": "interleaved", "vp": 3}, "layout.vp = 3: pp x vp = 12 must divide the 80 layers (or leave one short at each end); "
-     "the nearest that works: 2 or 4"),
+    (
+        {"vp": 2},
+        "layout.vp = 2: 1F1B takes one chunk per stage; more need the interleaved schedule; the nearest that works: 1",
+    ),
+    (
+        {"schedule": "interleaved", "vp": 3},
+        "layout.vp = 3: pp x vp = 12 must divide the 80 layers (or leave one short at each end); "
+        "the nearest that works: 2 or 4",
+    ),
     ({"schedule": "interleaved", "vp": 2, "micro_batches": 6}, "layout.micro_batches = 6"),
     ({"schedule": "interleaved", "pp": 8, "vp": 64}, "are not simulated; the nearest that works: 10"),
     ({"pp": 128}, "layout.pp = 128: 80 layers cannot fill 128 stages; the nearest that works: 64"),
     ({"pp": 2, "schedule": "dualpipe", "micro_batches": 3}, "layout.micro_batches = 3"),
     ({"hsdp_shard": 8}, "layout.hsdp_shard = 8: only FSDP (zero 3) shards inside groups"),
     ({"zero": 3, "hsdp_shard": 5}, "layout.hsdp_shard = 5: must divide dp x cp = 32; the nearest that works: 4 or 8"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("changes", "sentence"), CASES, ids=[str(row[0])[:50] for row in CASES])
@@ -81,17 +93,26 @@ def with_nearest(changes: dict[str, Any], refusal: Refusal, value: int) -> dict[
 
 @settings(max_examples=200)
 @given(
-    model=st.sampled_from(["llama-3-70b", "llama-3-405b", "mixtral-8x7b", "qwen3-235b-a22b", "deepseek-v3", "gpt3-175b"]),
+    model=st.sampled_from(
+        ["llama-3-70b", "llama-3-405b", "mixtral-8x7b", "qwen3-235b-a22b", "deepseek-v3", "gpt3-175b"]
+    ),
     layout=st.fixed_dictionaries(
         {},
         optional={
-            "tp": st.integers(1, 70), "pp": st.integers(1, 90), "cp": st.integers(1, 5), "ep": st.integers(1, 40), "vp": st.integers(1, 64),
-            "schedule": st.sampled_from(["1f1b", "interleaved", "zb-v", "dualpipe", "dualpipev"]), "micro_batches": st.integers(1, 70),
-            "zero": st.sampled_from([1, 3]), "hsdp_shard": st.integers(1, 9), "gpus": st.sampled_from([64, 1000, 1024]),
+            "tp": st.integers(1, 70),
+            "pp": st.integers(1, 90),
+            "cp": st.integers(1, 5),
+            "ep": st.integers(1, 40),
+            "vp": st.integers(1, 64),
+            "schedule": st.sampled_from(["1f1b", "interleaved", "zb-v", "dualpipe", "dualpipev"]),
+            "micro_batches": st.integers(1, 70),
+            "zero": st.sampled_from([1, 3]),
+            "hsdp_shard": st.integers(1, 9),
+            "gpus": st.sampled_from([64, 1000, 1024]),
             "sequence_tokens": st.sampled_from([1000, 8190, 8192]),
         },
     ),
-)  # fmt: skip
+)
 def test_the_nearest_value_named_works(document: Any, model: str, layout: dict[str, Any]) -> None:
     changes = {"model": model, **layout}
     try:

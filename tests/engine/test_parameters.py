@@ -33,9 +33,13 @@ def test_a_llama_70b_layer_has_855_65_m_parameters() -> None:
 
 
 @given(
-    layers=st.integers(1, 200), heads=st.sampled_from([1, 2, 8, 64]), size=st.sampled_from([32, 64, 128]),
-    ffn=st.integers(1, 60_000), vocab=st.integers(1, 300_000), tied=st.booleans(),
-)  # fmt: skip
+    layers=st.integers(1, 200),
+    heads=st.sampled_from([1, 2, 8, 64]),
+    size=st.sampled_from([32, 64, 128]),
+    ffn=st.integers(1, 60_000),
+    vocab=st.integers(1, 300_000),
+    tied=st.booleans(),
+)
 def test_the_closed_form_is_the_count_of_the_parts(
     layers: int, heads: int, size: int, ffn: int, vocab: int, tied: bool
 ) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
 from engine.estimate import Estimate, estimate
-from engine.findings import RANK
+from engine.findings import RANK, findings_of
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.scenario import Scenario, scenario_from
@@ -23,13 +23,20 @@ SCHEDULES = ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualp
 LAYOUTS = st.fixed_dictionaries(
     {"tp": POWERS, "pp": POWERS, "dp": st.sampled_from([1, 2, 3, 8, 32])},
     optional={
-        "cp": st.sampled_from([1, 2, 4]), "ep": POWERS, "vp": st.sampled_from([1, 2, 4]),
-        "schedule": st.sampled_from(SCHEDULES), "micro_batch": st.integers(1, 3), "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
-        "zero": st.integers(0, 3), "hsdp_shard": st.sampled_from([None, 1, 2, 4]), "sequence_parallel": st.booleans(),
-        "recompute": st.sampled_from(["none", "selective", "full"]), "gradient_bytes": st.sampled_from([2, 4]),
+        "cp": st.sampled_from([1, 2, 4]),
+        "ep": POWERS,
+        "vp": st.sampled_from([1, 2, 4]),
+        "schedule": st.sampled_from(SCHEDULES),
+        "micro_batch": st.integers(1, 3),
+        "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
+        "zero": st.integers(0, 3),
+        "hsdp_shard": st.sampled_from([None, 1, 2, 4]),
+        "sequence_parallel": st.booleans(),
+        "recompute": st.sampled_from(["none", "selective", "full"]),
+        "gradient_bytes": st.sampled_from([2, 4]),
         "rank_order": st.permutations(["tp", "cp", "ep", "dp", "pp"]).map("-".join),
     },
-)  # fmt: skip
+)
 
 SMALL = {"layers": 6, "hidden": 512, "heads": 8, "vocab": 1000}
 MODELS = st.one_of(
@@ -100,9 +107,9 @@ def test_every_accepted_scenario_is_estimated_in_finite_numbers(document: dict[s
     assert 0 <= result.alone.bubble_of_total <= 1
     assert 0 <= result.training.goodput_share.value <= 1
     assert result.step.bubble.value <= result.step.seconds.value
-    ranks = [RANK[finding.severity] for finding in result.findings]
+    ranks = [RANK[finding.severity] for finding in findings_of(result)]
     assert ranks == sorted(ranks)
-    assert all(finding.title and finding.why and finding.try_this for finding in result.findings)
+    assert all(finding.title and finding.why and finding.try_this for finding in findings_of(result))
     parts = sum(
         part.value for part in (result.step.compute, result.step.recompute, result.step.bubble, result.step.optimizer)
     )
@@ -142,9 +149,13 @@ def part_sizes(result: Estimate) -> dict[str, float]:
 
 @settings(max_examples=40)
 @given(
-    model=DENSE_AND_MOE, axis=st.sampled_from(["tp", "cp", "dp", "ep"]), zero=st.integers(1, 3), pp=st.sampled_from([1, 2, 4]),
-    recompute=st.sampled_from(["none", "selective", "full"]), gradient_bytes=st.sampled_from([2, 4]),
-)  # fmt: skip
+    model=DENSE_AND_MOE,
+    axis=st.sampled_from(["tp", "cp", "dp", "ep"]),
+    zero=st.integers(1, 3),
+    pp=st.sampled_from([1, 2, 4]),
+    recompute=st.sampled_from(["none", "selective", "full"]),
+    gradient_bytes=st.sampled_from([2, 4]),
+)
 def test_more_sharding_never_enlarges_memory(
     model: str, axis: str, zero: int, pp: int, recompute: str, gradient_bytes: int
 ) -> None:
@@ -286,8 +297,19 @@ def test_a_spoiled_scenario_is_refused_or_estimated(changes: list[tuple[tuple[st
         assert all(math.isfinite(number) for number in answers_of(estimate(scenario)))
 
 
-CONFIG = {"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, "vocab_size": 100, "intermediate_size": 256,
-          "num_key_value_heads": 2, "text_config": None, "num_experts": None, "moe_layer_freq": 1, "tie_word_embeddings": False}  # fmt: skip
+CONFIG = {
+    "model_type": "llama",
+    "num_hidden_layers": 2,
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "vocab_size": 100,
+    "intermediate_size": 256,
+    "num_key_value_heads": 2,
+    "text_config": None,
+    "num_experts": None,
+    "moe_layer_freq": 1,
+    "tie_word_embeddings": False,
+}
 
 
 @settings(max_examples=150)

@@ -124,7 +124,13 @@ def megatron_groups(order: str, degrees: dict[str, int], joined: set[str]) -> li
 
 
 def dense_degrees(layout: Layout) -> dict[str, int]:
-    return {"tp": layout.tp, "cp": layout.cp, "ep": 1, "pp": layout.pp, "dp": RANKS // (layout.tp * layout.cp * layout.pp)}  # fmt: skip
+    return {
+        "tp": layout.tp,
+        "cp": layout.cp,
+        "ep": 1,
+        "pp": layout.pp,
+        "dp": RANKS // (layout.tp * layout.cp * layout.pp),
+    }
 
 
 def expert_degrees(layout: Layout) -> dict[str, int]:
@@ -204,7 +210,7 @@ def test_a_pipeline_in_the_middle_is_fine_without_experts(ask: Any) -> None:
         ("", "tp and cp and ep and dp and pp are missing", "tp-cp-ep-dp-pp"),
         ("x" * 500, "xxxxxxxxxxxx is no axis", "tp-cp-ep-dp-pp"),
     ],
-)  # fmt: skip
+)
 def test_an_order_that_does_not_name_each_axis_once_is_told_what_is_wrong_and_what_would_work(
     ask: Any, refusal_of: Any, order: str, wrong: str, nearest: str
 ) -> None:

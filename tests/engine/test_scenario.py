@@ -36,8 +36,16 @@ def test_what_is_needed_and_missing_is_named(document: Any, key: str) -> None:
 def test_the_full_document_of_the_contract_is_accepted(document: Any) -> None:
     layout = {"tp": 8, "cp": 1, "ep": 1, "pp": 4, "dp": 32, "vp": 1, "schedule": "1f1b", "micro_batch": 1, "micro_batches": 16, "zero": 1,
               "hsdp_shard": None, "sequence_parallel": True, "recompute": "none", "gradient_bytes": 4, "rank_order": "tp-cp-ep-dp-pp"}  # fmt: skip
-    whole = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024, "sequence_tokens": 8192, "precision": "bf16", "stack": None,
-             "layout": layout, "training": {"tokens": 15e12, "usd_per_gpu_hour": 2.5, "mfu": None}}  # fmt: skip
+    whole = {
+        "model": "llama-3-70b",
+        "cluster": "hgx-h100",
+        "gpus": 1024,
+        "sequence_tokens": 8192,
+        "precision": "bf16",
+        "stack": None,
+        "layout": layout,
+        "training": {"tokens": 15e12, "usd_per_gpu_hour": 2.5, "mfu": None},
+    }
     assert scenario_from(whole) == scenario_from(document())
 
 

@@ -39,13 +39,21 @@ def legal(schedule: Schedule, p: int, m: int, v: int) -> tuple[int, int, int]:
 
 # Bubble over ideal and over total, in percent, F = B = W: a simulation made before this one, and the papers' formulas.
 EXACT = [
-    ("gpipe", 4, 16, 1, 18.75, 15.79), ("1f1b", 4, 16, 1, 18.75, 15.79),
-    ("interleaved", 4, 16, 2, 9.38, 8.57), ("interleaved", 4, 16, 4, 4.69, 4.48),
-    ("zb-h1", 4, 16, 1, 6.25, 5.88), ("dualpipe", 4, 16, 1, 4.17, 4.00), ("dualpipev", 4, 16, 1, 6.25, 5.88),
-    ("gpipe", 8, 32, 1, 21.88, 17.95), ("1f1b", 8, 32, 1, 21.88, 17.95),
-    ("interleaved", 8, 32, 2, 10.94, 9.86), ("interleaved", 8, 32, 4, 5.47, 5.19),
-    ("zb-h1", 8, 32, 1, 7.29, 6.80), ("dualpipe", 8, 32, 1, 6.25, 5.88), ("dualpipev", 8, 32, 1, 7.29, 6.80),
-]  # fmt: skip
+    ("gpipe", 4, 16, 1, 18.75, 15.79),
+    ("1f1b", 4, 16, 1, 18.75, 15.79),
+    ("interleaved", 4, 16, 2, 9.38, 8.57),
+    ("interleaved", 4, 16, 4, 4.69, 4.48),
+    ("zb-h1", 4, 16, 1, 6.25, 5.88),
+    ("dualpipe", 4, 16, 1, 4.17, 4.00),
+    ("dualpipev", 4, 16, 1, 6.25, 5.88),
+    ("gpipe", 8, 32, 1, 21.88, 17.95),
+    ("1f1b", 8, 32, 1, 21.88, 17.95),
+    ("interleaved", 8, 32, 2, 10.94, 9.86),
+    ("interleaved", 8, 32, 4, 5.47, 5.19),
+    ("zb-h1", 8, 32, 1, 7.29, 6.80),
+    ("dualpipe", 8, 32, 1, 6.25, 5.88),
+    ("dualpipev", 8, 32, 1, 7.29, 6.80),
+]
 
 
 @pytest.mark.parametrize(("name", "p", "m", "v", "of_ideal", "of_total"), EXACT)
@@ -117,8 +125,14 @@ def test_v_and_dualpipe_hold_the_same_on_every_stage(p: int, m: int) -> None:
 
 
 @every_schedule
-@given(p=st.integers(1, 6), m=st.integers(1, 16), v=st.integers(1, 3), seed=st.lists(TIMES, min_size=1, max_size=7),
-       send_s=st.floats(0, 1), overlapped=st.booleans())  # fmt: skip
+@given(
+    p=st.integers(1, 6),
+    m=st.integers(1, 16),
+    v=st.integers(1, 3),
+    seed=st.lists(TIMES, min_size=1, max_size=7),
+    send_s=st.floats(0, 1),
+    overlapped=st.booleans(),
+)
 def test_a_timeline_keeps_every_rule(
     schedule: Schedule, p: int, m: int, v: int, seed: list[float], send_s: float, overlapped: bool
 ) -> None:

@@ -67,9 +67,13 @@ def test_experts_spread_over_neighbours() -> None:
 
 
 @given(
-    tp=st.sampled_from([1, 2, 4, 8]), cp=st.sampled_from([1, 2]), pp=st.sampled_from([1, 2, 4]), dp=st.integers(1, 8),
-    order=st.permutations(["tp", "cp", "ep", "dp", "pp"]), rank=st.integers(0, 10_000),
-)  # fmt: skip
+    tp=st.sampled_from([1, 2, 4, 8]),
+    cp=st.sampled_from([1, 2]),
+    pp=st.sampled_from([1, 2, 4]),
+    dp=st.integers(1, 8),
+    order=st.permutations(["tp", "cp", "ep", "dp", "pp"]),
+    rank=st.integers(0, 10_000),
+)
 def test_the_groups_of_an_axis_deal_out_all_ranks(
     tp: int, cp: int, pp: int, dp: int, order: list[str], rank: int
 ) -> None:

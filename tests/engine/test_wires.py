@@ -135,10 +135,15 @@ def test_time_never_falls_with_bytes(op: str, payload: float, more: float, nodes
 
 
 STEPS: list[dict[str, Any]] = [
-    {}, {"rank_order": "tp-cp-ep-pp-dp"}, {"rank_order": "pp-dp-tp-cp-ep"}, {"cp": 4, "rank_order": "tp-dp-cp-ep-pp"},
-    {"model": "llama-3-8b", "tp": 1, "pp": 1, "zero": 3}, {"model": "llama-3-8b", "tp": 1, "pp": 1, "zero": 3, "hsdp_shard": 8},
-    {"model": "mixtral-8x7b", "tp": 1, "pp": 2, "ep": 8, "rank_order": "tp-cp-dp-ep-pp"}, {"schedule": "interleaved", "vp": 2},
-]  # fmt: skip
+    {},
+    {"rank_order": "tp-cp-ep-pp-dp"},
+    {"rank_order": "pp-dp-tp-cp-ep"},
+    {"cp": 4, "rank_order": "tp-dp-cp-ep-pp"},
+    {"model": "llama-3-8b", "tp": 1, "pp": 1, "zero": 3},
+    {"model": "llama-3-8b", "tp": 1, "pp": 1, "zero": 3, "hsdp_shard": 8},
+    {"model": "mixtral-8x7b", "tp": 1, "pp": 2, "ep": 8, "rank_order": "tp-cp-dp-ep-pp"},
+    {"schedule": "interleaved", "vp": 2},
+]
 
 
 @pytest.mark.parametrize("layout", STEPS, ids=str)

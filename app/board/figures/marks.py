@@ -72,8 +72,9 @@ class Marks:
         corners = [self.floor.unit(unit) for unit in self.floor.drawn_units]
         placed = [
             (x + corner.x - first.x, y + corner.y - first.y, width, height)
-            for corner in corners for x, y, width, height in pattern
-        ]  # fmt: skip
+            for corner in corners
+            for x, y, width, height in pattern
+        ]
         return placed[:count]
 
     def holding(self, ranks: Iterable[int]) -> list[int]:
@@ -112,14 +113,24 @@ class Marks:
         offsets = [self.boxes[mark][:2] for mark in range(min(each, len(self.boxes)))]
         width, height = self.boxes[0][2:]
         return {
-            "first": self.first, "size": self.size, "count": len(self.boxes), "each": each,
+            "first": self.first,
+            "size": self.size,
+            "count": len(self.boxes),
+            "each": each,
             "units": _rounded([(corner.x, corner.y) for corner in corners]),
             "marks": _rounded([(x - origin.x, y - origin.y) for x, y in offsets]),
-            "leaves": [] if self.detail == "unit" else _rounded(
-                [(leaf.middle - origin.x, leaf.bottom - origin.y) for rail in range(floor.leaves_per_unit)
-                 for leaf in [floor.leaf(floor.first_unit, rail)]]),
-            "width": round(width, 2), "height": round(height, 2),
-        }  # fmt: skip
+            "leaves": []
+            if self.detail == "unit"
+            else _rounded(
+                [
+                    (leaf.middle - origin.x, leaf.bottom - origin.y)
+                    for rail in range(floor.leaves_per_unit)
+                    for leaf in [floor.leaf(floor.first_unit, rail)]
+                ]
+            ),
+            "width": round(width, 2),
+            "height": round(height, 2),
+        }
 
 
 def _rounded(points: Sequence[tuple[float, float]]) -> list[list[float]]:

@@ -98,9 +98,14 @@ class _Sheet:
 
 
 def memory_bars(
-    stages: Sequence[StageMemory], capacity_bytes: float, *, narrow: bool = False, link: Link | None = None,
-    binary: bool = True, name: str = "memory-bars",
-) -> LinkedFigure:  # fmt: skip
+    stages: Sequence[StageMemory],
+    capacity_bytes: float,
+    *,
+    narrow: bool = False,
+    link: Link | None = None,
+    binary: bool = True,
+    name: str = "memory-bars",
+) -> LinkedFigure:
     """A bar for each stage: its parts, then as a ghost what allocator and CUDA context take, against the capacity.
 
     capacity_bytes   memory of the GPU   [bytes]
@@ -153,8 +158,16 @@ def _rows_by_hand(figure: LinkedFigure, sheet: _Sheet, link: Link | None) -> Non
         for part, term, x, width in sheet.segments(stage):
             stroke = "normal" if width > 9 else "thin"
             with _linked(figure, sheet, stage, part, term, link):
-                figure.rectangle(x, y, width, height, fill=part, stroke=stroke, radius=7 if part == "activations" else 0,
-                                 key=f"{stage.stage}-{part}")  # fmt: skip
+                figure.rectangle(
+                    x,
+                    y,
+                    width,
+                    height,
+                    fill=part,
+                    stroke=stroke,
+                    radius=7 if part == "activations" else 0,
+                    key=f"{stage.stage}-{part}",
+                )
         if stage.needed.value > sheet.capacity_bytes:
             end = sheet.x(stage.needed.value)
             figure.rectangle(

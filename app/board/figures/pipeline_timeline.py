@@ -21,10 +21,16 @@ LABEL_GAP = 16.0
 
 
 def pipeline_timeline(
-    timeline: Timeline, *, bubble_of_total: float | None = None, bubble_of_ideal: float | None = None,
-    micro_batches: int | None = None, in_seconds: bool = True, narrow: bool = False, quoted: bool = True,
+    timeline: Timeline,
+    *,
+    bubble_of_total: float | None = None,
+    bubble_of_ideal: float | None = None,
+    micro_batches: int | None = None,
+    in_seconds: bool = True,
+    narrow: bool = False,
+    quoted: bool = True,
     name: str = "pipeline-timeline",
-) -> LinkedFigure:  # fmt: skip
+) -> LinkedFigure:
     """A row for each stage: forward, backward (or its two parts) and waiting, to scale.
 
     bubble_of_total   the bubble to quote, over the whole step         [share]; left out: the timeline's own

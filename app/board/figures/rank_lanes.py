@@ -60,8 +60,9 @@ def rank_lanes(lanes: Sequence[Lane], *, narrow: bool = False) -> LinkedFigure:
         for axis in axes:
             spans = [
                 (LEFT + start * scale, y + WORK + 2, max(1.4, (end - start) * scale), TALK)
-                for name, start, end in lane.calls if axis_of(name) == axis
-            ]  # fmt: skip
+                for name, start, end in lane.calls
+                if axis_of(name) == axis
+            ]
             if spans:
                 figure.cells(spans, fill=axis, ink="")
     bottom = TOP + len(lanes) * ROW + 4

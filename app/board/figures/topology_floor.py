@@ -32,9 +32,14 @@ def floor_of(cluster: Cluster, gpus: int, x: float, y: float, width: float, heig
 
 
 def draw_floor(
-    figure: Figure, floor: Floor, lit: Sequence[Lit] = (), *, uplink: float = 1.0, rest: str = "plain",
+    figure: Figure,
+    floor: Floor,
+    lit: Sequence[Lit] = (),
+    *,
+    uplink: float = 1.0,
+    rest: str = "plain",
     shaded: Iterable[tuple[Collection[int], str]] = (),
-) -> None:  # fmt: skip
+) -> None:
     """Switches, nodes and GPUs; what is lit last lies on top.
 
     uplink   width of the wires to the spine over that of a full fat tree   [0 to 1]
@@ -57,9 +62,16 @@ def draw_floor(
 
 
 def draw_wires(
-    figure: Figure, floor: Floor, ranks: Collection[int], ink: str, *, lane: int = 0, uplink: float = 1.0,
-    stroke: str = "normal", fill: str = "",
-) -> None:  # fmt: skip
+    figure: Figure,
+    floor: Floor,
+    ranks: Collection[int],
+    ink: str,
+    *,
+    lane: int = 0,
+    uplink: float = 1.0,
+    stroke: str = "normal",
+    fill: str = "",
+) -> None:
     """The wires that join these ranks: each to its leaf, and over the spine where they stand in several units.
 
     lane     wires of another lane run beside these instead of over them: 0, 1 or 2

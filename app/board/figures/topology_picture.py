@@ -93,8 +93,10 @@ class TopologyPicture:
             for row in self.rows
         )
         gone = f" {count_text(len(self.lost))} GPUs are gone." if self.lost else ""
-        return (f"{count_text(placed.gpus)} GPUs in {count_text(fabric.nodes)} nodes and {count_text(fabric.units)} units. Rank "
-                f"{count_text(self.you)} in node {count_text(fabric.node_of(self.you))} talks to: {groups or 'nobody'}.{gone}")  # fmt: skip
+        return (
+            f"{count_text(placed.gpus)} GPUs in {count_text(fabric.nodes)} nodes and {count_text(fabric.units)} units. Rank "
+            f"{count_text(self.you)} in node {count_text(fabric.node_of(self.you))} talks to: {groups or 'nobody'}.{gone}"
+        )
 
     def _floor(self, figure: LinkedFigure, marks: Marks) -> None:
         floor = marks.floor

@@ -88,8 +88,10 @@ def description(estimate: Estimate) -> str:
 def _conventions(estimate: Estimate) -> tuple[tuple[str, str], ...]:
     mfu = estimate.mfu
     return (
-        ("6N", _text(mfu.six_n.value)), ("full attention", _text(mfu.full_attention.value)), ("HFU", _text(mfu.hfu.value)),
-    )  # fmt: skip
+        ("6N", _text(mfu.six_n.value)),
+        ("full attention", _text(mfu.full_attention.value)),
+        ("HFU", _text(mfu.hfu.value)),
+    )
 
 
 def _text(share: float) -> str:

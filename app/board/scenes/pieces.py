@@ -42,9 +42,19 @@ def gpu(figure: SceneFigure, x: float, y: float, width: float, height: float, ti
 
 
 def block(
-    figure: SceneFigure, x: float, y: float, width: float, height: float, fill: str, key: str, words: str = "", *,
-    ghost: bool = False, radius: float = 0, ink: str = "ink",
-) -> None:  # fmt: skip
+    figure: SceneFigure,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    fill: str,
+    key: str,
+    words: str = "",
+    *,
+    ghost: bool = False,
+    radius: float = 0,
+    ink: str = "ink",
+) -> None:
     """A field of memory: weights solid, gradients hatched, optimizer dotted, activations round. A ghost is not here now."""
     if ghost:
         figure.rectangle(x, y, width, height, ink="ghost", stroke="dashed", key=key, radius=radius)
@@ -56,9 +66,16 @@ def block(
 
 
 def lanes(
-    figure: SceneFigure, y: float, rows: Sequence[Lane], end: float, *, left: float = 92, right: float = WIDTH - 8,
-    now: float | None = None, marks: Sequence[tuple[float, str]] = (),
-) -> float:  # fmt: skip
+    figure: SceneFigure,
+    y: float,
+    rows: Sequence[Lane],
+    end: float,
+    *,
+    left: float = 92,
+    right: float = WIDTH - 8,
+    now: float | None = None,
+    marks: Sequence[tuple[float, str]] = (),
+) -> float:
     """Rows of work on one axis of time; `now` is a line through all. Gives the y below them.
 
     end     of the axis, in the bars' unit of time
@@ -101,9 +118,16 @@ def _bar(figure: SceneFigure, bar: Bar, x: float, top: float, width: float, key:
 
 
 def strip(
-    figure: SceneFigure, x: float, y: float, width: float, height: float, parts: Sequence[tuple[str, float]],
-    capacity: float, key: str, words: str = "",
-) -> None:  # fmt: skip
+    figure: SceneFigure,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    parts: Sequence[tuple[str, float]],
+    capacity: float,
+    key: str,
+    words: str = "",
+) -> None:
     """Memory of one GPU as a strip: parts (fill, amount) side by side against its capacity, in one unit."""
     figure.rectangle(x, y, width, height, fill="board", key=f"{key}-capacity")
     at, scale = x, width / capacity

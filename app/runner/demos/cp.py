@@ -14,10 +14,15 @@ from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.ring_attention import causal_worst_over_mean, ring_hop_bytes
 
-FORM = Choice("form", "keys and values of other ranks", "ring", {
-    "gather": "gathered by all", "ring": "passed round a ring", "ulysses": "tokens traded for heads (Ulysses)"})  # fmt: skip
-DEALING = Choice("dealing", "tokens of a rank", "zig-zag", {
-    "zig-zag": "a strip from each end", "in-order": "one strip"})  # fmt: skip
+FORM = Choice(
+    "form",
+    "keys and values of other ranks",
+    "ring",
+    {"gather": "gathered by all", "ring": "passed round a ring", "ulysses": "tokens traded for heads (Ulysses)"},
+)
+DEALING = Choice(
+    "dealing", "tokens of a rank", "zig-zag", {"zig-zag": "a strip from each end", "in-order": "one strip"}
+)
 SEQUENCE = Whole("sequence", "sequence", 128, 8, 256, "tokens")
 OWN_CODE = "PyTorch's context_parallel() does not run on CPUs: this is our own code on its collectives"
 WEIGHTS = "the weights are on every rank and saw other tokens on each: their gradients are summed once a step"
@@ -30,8 +35,17 @@ COUNTED = "pairs of tokens that the causal mask lets through; plain matrix produ
 def strip_bytes(params: Params, tensors: int) -> int:
     """Bytes of so many tensors of one rank's tokens in one layer."""
     model, heads = small_gpt(params), int(params["heads"])
-    return round(ring_hop_bytes(tensors, FP32_BYTES * int(params["batch"]), model.sequence, int(params["ranks"]), heads,
-                                model.hidden // heads, 1))  # fmt: skip
+    return round(
+        ring_hop_bytes(
+            tensors,
+            FP32_BYTES * int(params["batch"]),
+            model.sequence,
+            int(params["ranks"]),
+            heads,
+            model.hidden // heads,
+            1,
+        )
+    )
 
 
 def attention_calls(params: Params) -> tuple[Calls, ...]:
@@ -61,8 +75,18 @@ def load_rows(expected: float, events: Sequence[Mapping[str, Any]]) -> list[dict
     if not pairs:
         return []
     found = max(pairs) * len(pairs) / sum(pairs)
-    return [row("load", "attention of the busiest rank", round(expected, 6), round(found, 6), "times the mean", 0,
-                round(found, 6) == round(expected, 6), COUNTED)]  # fmt: skip
+    return [
+        row(
+            "load",
+            "attention of the busiest rank",
+            round(expected, 6),
+            round(found, 6),
+            "times the mean",
+            0,
+            round(found, 6) == round(expected, 6),
+            COUNTED,
+        )
+    ]
 
 
 def predict(params: Params) -> Prediction:

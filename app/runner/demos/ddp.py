@@ -45,8 +45,15 @@ def predict(params: Params) -> Prediction:
 def _slow_link(model: TinyGpt, mb_per_s: int) -> Measurable:
     """All gradients pass the virtual link one after the other, however they are cut into buckets."""
     least = send_s.explain("on the link", S=FP32_BYTES * model.parameters.value, B=mb_per_s * MB, a=0)
-    return Measurable("link", "last step's gradients on the virtual link, at least", least.value, "s", tolerance=1e-4, at_least=True,
-                      why="buckets only change when it starts, so how much of it hides behind the backward pass")  # fmt: skip
+    return Measurable(
+        "link",
+        "last step's gradients on the virtual link, at least",
+        least.value,
+        "s",
+        tolerance=1e-4,
+        at_least=True,
+        why="buckets only change when it starts, so how much of it hides behind the backward pass",
+    )
 
 
 DEMO = Demo(

@@ -18,11 +18,18 @@ from engine.memory.state import held_with_experts_bytes
 
 LAYERS = Whole("layers", "layers", 2, 1, 8)
 EXPERTS = Choice("experts", "experts", 8, {4: "4", 8: "8"})
-SKEW = Choice("skew", "tokens of the busiest expert", 200, {
-    100: "its share", 150: "1.5 times its share", 200: "twice", 300: "three times", 400: "four times: every token"}, "%")  # fmt: skip
+SKEW = Choice(
+    "skew",
+    "tokens of the busiest expert",
+    200,
+    {100: "its share", 150: "1.5 times its share", 200: "twice", 300: "three times", 400: "four times: every token"},
+    "%",
+)
 PASSES = 4
-SCRIPTED = ("who goes where is scripted by the skew: a learned router would take many steps to become so uneven, and would first "
-            "have to tell the other ranks how many tokens come; how much an expert's answer counts is learned")  # fmt: skip
+SCRIPTED = (
+    "who goes where is scripted by the skew: a learned router would take many steps to become so uneven, and would first "
+    "have to tell the other ranks how many tokens come; how much an expert's answer counts is learned"
+)
 EXCHANGED = "a layer sends tokens out, answers back, and the gradients of both; the larger of what goes and comes"
 COMMON = "what is no expert is on every rank and saw another slice of the batch on each: its gradients are averaged once a step"
 LARGER = "each expert is as large as the MLP that it replaces"
@@ -55,12 +62,23 @@ def load_rows(routing: RankedRouting, events: Sequence[Mapping[str, Any]]) -> li
     if not found:
         return []
     expected = [[routing.routing.loads[expert] for expert in routing.experts_of(rank)] for rank in range(routing.ranks)]
-    loads = (("expert", [n for mine in expected for n in mine], [n for mine in found for n in mine]),
-             ("rank", [sum(mine) for mine in expected], [sum(mine) for mine in found]))  # fmt: skip
+    loads = (
+        ("expert", [n for mine in expected for n in mine], [n for mine in found for n in mine]),
+        ("rank", [sum(mine) for mine in expected], [sum(mine) for mine in found]),
+    )
     return [
-        row(f"busiest.{what}", f"tokens of the busiest {what}", over_mean(said), over_mean(measured), "times the mean", 0,
-            over_mean(said) == over_mean(measured), "the answers wait for the busiest") for what, said, measured in loads
-    ]  # fmt: skip
+        row(
+            f"busiest.{what}",
+            f"tokens of the busiest {what}",
+            over_mean(said),
+            over_mean(measured),
+            "times the mean",
+            0,
+            over_mean(said) == over_mean(measured),
+            "the answers wait for the busiest",
+        )
+        for what, said, measured in loads
+    ]
 
 
 def over_mean(values: Sequence[int]) -> float:

@@ -38,32 +38,51 @@ def _hang(params: Params) -> Prediction:
             "monitoredBarrier",
             "the barrier collects every rank's answer, so it knows who is missing, before any collective",
         )
-    return fails("", "the others wait until their collective times out and no message names the rank; the flight recorder shows who has "
-                 "not issued the collective they wait in")  # fmt: skip
+    return fails(
+        "",
+        "the others wait until their collective times out and no message names the rank; the flight recorder shows who has "
+        "not issued the collective they wait in",
+    )
 
 
 def _mismatch(params: Params) -> Prediction:
     if params["check"] == "detail":
-        return fails("Detected mismatch", "with DETAIL every collective is compared with those of all other ranks before it runs: an error "
-                     "at once, which names both")  # fmt: skip
+        return fails(
+            "Detected mismatch",
+            "with DETAIL every collective is compared with those of all other ranks before it runs: an error "
+            "at once, which names both",
+        )
     return fails("", "silence until the timeout, or an abort; the flight recorder shows who called something else")
 
 
 def _straggler(params: Params) -> Prediction:
-    late = Measurable("step", "every rank's step, at least", int(params["late_ms"]) / 1000, "s", at_least=True,
-                      why="gradients are summed over all ranks, so all wait for the slowest, in every step")  # fmt: skip
+    late = Measurable(
+        "step",
+        "every rank's step, at least",
+        int(params["late_ms"]) / 1000,
+        "s",
+        at_least=True,
+        why="gradients are summed over all ranks, so all wait for the slowest, in every step",
+    )
     return Prediction(more=(late,), notes=(late.why,))
 
 
 def _restart(params: Params) -> Prediction:
-    repeated = Measurable("repeated", "steps done twice", int(params["at"]) % int(params["every"]), "steps",
-                          why="what was computed since the last checkpoint is lost")  # fmt: skip
+    repeated = Measurable(
+        "repeated",
+        "steps done twice",
+        int(params["at"]) % int(params["every"]),
+        "steps",
+        why="what was computed since the last checkpoint is lost",
+    )
     return Prediction(more=(repeated,), notes=(repeated.why, GOES_ON))
 
 
 def _memory(_: Params) -> Prediction:
-    return fails("can't allocate memory", "each rank may map only so much memory (RLIMIT_AS): its own error is the cause, what the "
-                 "others report is not")  # fmt: skip
+    return fails(
+        "can't allocate memory",
+        "each rank may map only so much memory (RLIMIT_AS): its own error is the cause, what the others report is not",
+    )
 
 
 def fault(name: str, title: str, idea: str, predict, knobs: tuple[Knob, ...], fewest: int = 2) -> Demo:  # type: ignore[no-untyped-def]
@@ -71,10 +90,16 @@ def fault(name: str, title: str, idea: str, predict, knobs: tuple[Knob, ...], fe
     when = () if name == "straggler" else (AT,)
     timed = (rules.below("at", "steps", "steps count from 0, so it can happen in step"),) if when else ()
     return Demo(
-        name, title, idea, ("dp",), (replace(ranks_knob(), low=fewest), *SMALL, VICTIM, *when, *knobs),
+        name,
+        title,
+        idea,
+        ("dp",),
+        (replace(ranks_knob(), low=fewest), *SMALL, VICTIM, *when, *knobs),
         (rules.batch_divides("ranks"), rules.below("victim", "ranks", "ranks count from 0, so there are"), *timed),
-        predict, group="faults", strategy="faults",
-    )  # fmt: skip
+        predict,
+        group="faults",
+        strategy="faults",
+    )
 
 
 KILL = fault(
@@ -84,17 +109,43 @@ KILL = fault(
     _kill,
     (PATIENCE,),
 )
-HANG = fault("hang-rank", "A rank hangs", "One rank falls asleep before its step: nothing fails until somebody's patience ends.", _hang,
-             (PATIENCE, WATCH))  # fmt: skip
-MISMATCH = fault("mismatch", "Ranks disagree", "One rank calls another collective than the others: the classic bug behind a training that "
-                 "hangs.", _mismatch, (PATIENCE, ODD, CHECK), FEWEST)  # fmt: skip
-STRAGGLER = fault("straggler", "A rank is slow", "One rank computes more slowly, and every step of every rank takes as long as its.",
-                  _straggler, (LATE,))  # fmt: skip
-MEMORY = fault("out-of-memory", "A rank runs out of memory", "One rank asks for more memory than it may have, and drags the others down.",
-               _memory, (PATIENCE,))  # fmt: skip
+HANG = fault(
+    "hang-rank",
+    "A rank hangs",
+    "One rank falls asleep before its step: nothing fails until somebody's patience ends.",
+    _hang,
+    (PATIENCE, WATCH),
+)
+MISMATCH = fault(
+    "mismatch",
+    "Ranks disagree",
+    "One rank calls another collective than the others: the classic bug behind a training that hangs.",
+    _mismatch,
+    (PATIENCE, ODD, CHECK),
+    FEWEST,
+)
+STRAGGLER = fault(
+    "straggler",
+    "A rank is slow",
+    "One rank computes more slowly, and every step of every rank takes as long as its.",
+    _straggler,
+    (LATE,),
+)
+MEMORY = fault(
+    "out-of-memory",
+    "A rank runs out of memory",
+    "One rank asks for more memory than it may have, and drags the others down.",
+    _memory,
+    (PATIENCE,),
+)
 RESTART = replace(
-    fault("restart", "Restart after a failure (torchrun)", "One rank dies; torchrun's agent ends the others, starts all again, and "
-          "they go on from the last checkpoint.", _restart, (PATIENCE, EVERY, RESTARTS)),
+    fault(
+        "restart",
+        "Restart after a failure (torchrun)",
+        "One rank dies; torchrun's agent ends the others, starts all again, and they go on from the last checkpoint.",
+        _restart,
+        (PATIENCE, EVERY, RESTARTS),
+    ),
     agent=True,
-)  # fmt: skip
+)
 ALL = (KILL, HANG, MISMATCH, STRAGGLER, MEMORY, RESTART)

@@ -19,8 +19,12 @@ from app.runner.predict import (
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import fsdp_gathered_bytes, fsdp_gathers, fsdp_scatters
 
-RESHARD = Choice("reshard", "after the forward pass", "blocks", {
-    "blocks": "free the blocks (ZeRO-3)", "all": "free the root as well", "none": "keep everything (as ZeRO-2)"})  # fmt: skip
+RESHARD = Choice(
+    "reshard",
+    "after the forward pass",
+    "blocks",
+    {"blocks": "free the blocks (ZeRO-3)", "all": "free the root as well", "none": "keep everything (as ZeRO-2)"},
+)
 PRECISION = Choice("precision", "precision", "fp32", {"fp32": "FP32", "bf16": "BF16 weights, FP32 sums"})
 FREED = {"none": 0, "blocks": 1, "all": 2}
 ROOT_KEPT = "PyTorch keeps the root's weights after the forward pass, since the backward pass needs them first: 2L+1 gathers, not 2(L+1)"

@@ -14,8 +14,11 @@ MOST_RANKS = 8
 LAYERS = Whole("layers", "layers", 4, 1, 8)
 MICRO_BATCHES = Whole("micro_batches", "micro-batches", 4, 1, 32)
 STEPS = Whole("steps", "steps", 3, 2, 20)
-DEGREES = {"pp": Whole("pp", "pipeline stages", 2, 2, 4), "dp": Whole("dp", "data-parallel ranks (FSDP2)", 2, 2, 4),
-           "tp": Whole("tp", "tensor-parallel ranks", 2, 2, 4)}  # fmt: skip
+DEGREES = {
+    "pp": Whole("pp", "pipeline stages", 2, 2, 4),
+    "dp": Whole("dp", "data-parallel ranks (FSDP2)", 2, 2, 4),
+    "tp": Whole("tp", "tensor-parallel ranks", 2, 2, 4),
+}
 ONLY_TWO = {axis: Choice(axis, knob.label, 2, {2: "2"}) for axis, knob in DEGREES.items()}  # 3D on eight ranks
 SHARES = {
     "pp": "a stage holds whole layers; the first also the embeddings, the last also the norm and the head",
@@ -44,8 +47,11 @@ def predict(params: Params) -> Prediction:
     mesh = mesh_of(params)
     axes = [axis for axis in DEGREES if axis in params]
     whose, piped = "; ".join(SHARES[axis] for axis in axes), mesh.pp > 1
-    why = {("dp", "reduce_scatter"): f"{ONCE}; {GLOO_REDUCE_SCATTER}" if piped else GLOO_REDUCE_SCATTER,
-           ("dp", "all_gather"): KEPT if piped else "", ("pp", "send"): COPIES if mesh.tp > 1 else ""}  # fmt: skip
+    why = {
+        ("dp", "reduce_scatter"): f"{ONCE}; {GLOO_REDUCE_SCATTER}" if piped else GLOO_REDUCE_SCATTER,
+        ("dp", "all_gather"): KEPT if piped else "",
+        ("pp", "send"): COPIES if mesh.tp > 1 else "",
+    }
     notes = [SHAPES_FIRST] if piped else []
     notes += [KEPT, ONCE] if piped and mesh.dp > 1 else []
     notes += [NO_DDP] if mesh.dp > 1 and mesh.tp > 1 else []
@@ -65,8 +71,10 @@ def _whole_micro_batches(params: Mapping[str, Value]) -> Refusal | None:
     if batch % (dp * m) == 0:
         return None
     near = " or ".join(str(n * dp * m) for n in (batch // (dp * m), batch // (dp * m) + 1) if n)
-    rule = f"dp = {dp} slices of micro_batches = {m} each must divide it, or ranks train on unequal parts: torch accepts unequal " \
-           "slices in silence, and unequal micro-batches fail on the last stage only"  # fmt: skip
+    rule = (
+        f"dp = {dp} slices of micro_batches = {m} each must divide it, or ranks train on unequal parts: torch accepts unequal "
+        "slices in silence, and unequal micro-batches fail on the last stage only"
+    )
     return Refusal("batch", batch, rule, near, "divides")
 
 

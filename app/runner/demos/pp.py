@@ -25,8 +25,9 @@ STEPS = Whole("steps", "steps", 3, 2, 5)
 STAGES = Whole("pp", "stages, a rank each", 4, 2, 8)
 MICRO_BATCHES = Whole("micro_batches", "micro-batches", 8, 1, 32)
 SCHEDULE = Choice("schedule", "schedule", "1F1B", {name: s.own.title for name, s in TORCH_SCHEDULES.items()})
-SLOT = Choice("slot_ms", "forward of a full stage", 50, {
-    0: "as fast as it goes", 20: "20 ms", 50: "50 ms", 100: "100 ms"}, "ms")  # fmt: skip
+SLOT = Choice(
+    "slot_ms", "forward of a full stage", 50, {0: "as fast as it goes", 20: "20 ms", 50: "50 ms", 100: "100 ms"}, "ms"
+)
 BUBBLE_TOLERANCE, TOLERANCE_SLOT_MS = 0.04, 50
 UNEVEN = "a stage holds whole layers; the first also the embeddings, the last also the norm and the head"
 SHAPES_FIRST = "in the first step stages tell each other the shapes of what they send: counts hold from the second on"
@@ -106,8 +107,18 @@ def bubble_rows(expected: float, slot_ms: int, events: Sequence[Mapping[str, Any
     if seen.queued_s > QUIET * length_s:
         tolerance += (1 - expected) * min(1.0, seen.queued_s / length_s)
         why += f"; disturbed: for {seen.queued_s:.2f} s a rank wanted a processor that others had"
-    return [row("bubble", "bubble, next to the simulated schedule", round(expected, 4), round(found, 4), "share",
-                round(tolerance, 4), abs(found - expected) <= tolerance, why)]  # fmt: skip
+    return [
+        row(
+            "bubble",
+            "bubble, next to the simulated schedule",
+            round(expected, 4),
+            round(found, 4),
+            "share",
+            round(tolerance, 4),
+            abs(found - expected) <= tolerance,
+            why,
+        )
+    ]
 
 
 def predict(params: Params) -> Prediction:

@@ -22,8 +22,12 @@ def predict(params: Params) -> Prediction:
     """Weights and gradients on every rank; the moments cut by whole tensors."""
     model, ranks = small_gpt(params), int(params["ranks"])
     shares = whole_tensor_shards(model.ready_order[::-1], ranks)
-    optimizer = Held("optimizer", held(ADAM_BYTES, model.parameters, ranks, "optimizer"),
-                     tuple(ADAM_BYTES * share for share in shares), WHOLE_TENSORS)  # fmt: skip
+    optimizer = Held(
+        "optimizer",
+        held(ADAM_BYTES, model.parameters, ranks, "optimizer"),
+        tuple(ADAM_BYTES * share for share in shares),
+        WHOLE_TENSORS,
+    )
     messages = len(model.tensors) if params["broadcasts"] == "tensor" else ranks
     return Prediction(
         held=(*held_everywhere(model)[:2], optimizer),

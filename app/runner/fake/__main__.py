@@ -34,8 +34,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m app.runner.fake", description="The framework's own code on as many fake ranks "
-                                     "as you like: no GPU, no network.", allow_abbrev=False)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="python -m app.runner.fake",
+        description="The framework's own code on as many fake ranks as you like: no GPU, no network.",
+        allow_abbrev=False,
+    )
     parser.add_argument("--ranks", type=int, help="all ranks; dp is what tp and pp leave of them")
     for name, field in Asked.model_fields.items():
         kind = str if name == "model" else int

@@ -24,19 +24,24 @@ def prediction_document(prediction: RolePrediction) -> dict[str, Any]:
         "peak_bytes": peak_bytes(prediction),
         "peak_parts": [{"what": part.what, "bytes": part.bytes, "why": part.why} for part in peak_parts(prediction)],
         "engine": {
-            "weights_bytes": memory.weights.value, "gradients_bytes": memory.gradients.value,
-            "optimizer_bytes": memory.optimizer.value, "activations_bytes": memory.activations.value,
-            "buffers_bytes": memory.buffers.value, "total_bytes": memory.total.value,
+            "weights_bytes": memory.weights.value,
+            "gradients_bytes": memory.gradients.value,
+            "optimizer_bytes": memory.optimizer.value,
+            "activations_bytes": memory.activations.value,
+            "buffers_bytes": memory.buffers.value,
+            "total_bytes": memory.total.value,
             "layer_kept_bytes": prediction.fused_layer_bytes,
         },
-    }  # fmt: skip
+    }
 
 
 def parts_document(prediction: RolePrediction) -> list[dict[str, Any]]:
     """Where eager PyTorch keeps more than fused software, part by part, of one layer and micro-batch."""
     request = prediction.request
-    return [{"what": part.what, "bytes": part.bytes, "engine_bytes": part.fused, "why": part.why}
-            for part in layer_parts(request.model, request.layout, request.sequence_tokens)]  # fmt: skip
+    return [
+        {"what": part.what, "bytes": part.bytes, "engine_bytes": part.fused, "why": part.why}
+        for part in layer_parts(request.model, request.layout, request.sequence_tokens)
+    ]
 
 
 def calls_document(
@@ -44,7 +49,10 @@ def calls_document(
 ) -> dict[str, Any]:
     """Collectives of one axis and kind: how many, their bytes all together, and the sizes that occur."""
     found: dict[str, Any] = {
-        "axis": axis, "op": op, "n": sum(sizes.values()), "bytes": sum(size * n for size, n in sizes.items()),
+        "axis": axis,
+        "op": op,
+        "n": sum(sizes.values()),
+        "bytes": sum(size * n for size, n in sizes.items()),
         "each_bytes": sorted(sizes),
-    }  # fmt: skip
+    }
     return found | ({"why": why} if why else {}) | ({"engine_bytes": engine} if engine is not None else {})

@@ -26,14 +26,19 @@ def accepted(request: FakeRequest) -> Event:
     """The first event: the request, and everything that is said before the run."""
     predictions = [predict(request, role) for role in roles_of(request)]
     return {
-        "event": "run.accepted", "demo": "fake", "params": request.document(), "ranks": request.ranks,
+        "event": "run.accepted",
+        "demo": "fake",
+        "params": request.document(),
+        "ranks": request.ranks,
         "predicted": {
             "roles": [prediction_document(prediction) for prediction in predictions],
             "layer_parts": parts_document(predictions[0]),
         },
-        "notes": [ROLES], "command": command_of(request), "versions": versions(),
+        "notes": [ROLES],
+        "command": command_of(request),
+        "versions": versions(),
         "date": datetime.now(UTC).date().isoformat(),
-    }  # fmt: skip
+    }
 
 
 def failed(role: Role, complaint: str) -> Event:
@@ -59,9 +64,12 @@ def finished(request: FakeRequest, events: Iterable[Event], wall_s: float) -> It
     yield from scaled
     checks = [event for event in [*seen, *scaled] if event["event"] == "check"]
     yield {
-        "event": "run.done", "wall_s": round(wall_s, 2), "checks": len(checks), "ok": all(event["ok"] for event in checks),
+        "event": "run.done",
+        "wall_s": round(wall_s, 2),
+        "checks": len(checks),
+        "ok": all(event["ok"] for event in checks),
         "traced_s": round(sum(event["seconds"] for event in seen if event["event"] == "mem"), 2),
-    }  # fmt: skip
+    }
 
 
 def _scaled(request: FakeRequest, seen: list[Event]) -> Iterator[Event]:

@@ -31,18 +31,29 @@ def layer_parts(model: Model, layout: Layout, sequence_tokens: int) -> tuple[Kep
     attention, keys = 2 * tokens * query / t, 4 * tokens * model.kv_heads * model.head_dim / t
     inner = 2 * tokens * model.ffn / t
     return (
-        Kept("norms' inputs", 2 * own * (8 * h + 4), 4 * own * h,
-             "RMSNorm runs as single operations: an FP32 copy of the input, the FP32 result before its weight and one "
-             "FP32 number a token stay, where a fused kernel keeps the BF16 input"),
-        Kept("norms' outputs", 4 * tokens * h, 4 * own * h,
-             "autograd keeps the gathered inputs of the products; Megatron-LM keeps its own slice and gathers again backward"),
+        Kept(
+            "norms' inputs",
+            2 * own * (8 * h + 4),
+            4 * own * h,
+            "RMSNorm runs as single operations: an FP32 copy of the input, the FP32 result before its weight and one "
+            "FP32 number a token stay, where a fused kernel keeps the BF16 input",
+        ),
+        Kept(
+            "norms' outputs",
+            4 * tokens * h,
+            4 * own * h,
+            "autograd keeps the gathered inputs of the products; Megatron-LM keeps its own slice and gathers again backward",
+        ),
         Kept("Q, K and V", attention + keys, attention + keys),
-        Kept("attention output", 2 * attention, attention,
-             "the CPU's flash kernel gives heads first and the next product wants tokens first: a copy stays beside it"),
+        Kept(
+            "attention output",
+            2 * attention,
+            attention,
+            "the CPU's flash kernel gives heads first and the next product wants tokens first: a copy stays beside it",
+        ),
         Kept("softmax statistics", 4 * tokens * model.heads / t, 4 * tokens * model.heads / t),
-        Kept("MLP", 4 * inner, 3 * inner,
-             "gate, SiLU of it, up and their product: a fused SwiGLU computes SiLU again"),
-    )  # fmt: skip
+        Kept("MLP", 4 * inner, 3 * inner, "gate, SiLU of it, up and their product: a fused SwiGLU computes SiLU again"),
+    )
 
 
 def layer_bytes(model: Model, layout: Layout, sequence_tokens: int) -> int:

@@ -59,8 +59,15 @@ class RolePrediction:
     def memory(self) -> StageMemory:
         """The engine's breakdown of this stage: ZeRO-1, fused kernels."""
         request = self.request
-        return stage_memory(request.model, request.layout, request.sequence_tokens, request.stages[self.role.stage],
-                            self.in_flight, fp8=False, fused=True)  # fmt: skip
+        return stage_memory(
+            request.model,
+            request.layout,
+            request.sequence_tokens,
+            request.stages[self.role.stage],
+            self.in_flight,
+            fp8=False,
+            fused=True,
+        )
 
     @property
     def in_flight(self) -> int:

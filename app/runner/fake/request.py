@@ -104,8 +104,12 @@ the nearest that works: 8
     shallow = model.model_copy(update={"layers": asked.layers_per_stage * asked.pp or model.layers})
     request = FakeRequest(asked, _scenario(asked, model), _scenario(asked, shallow))
     if len({stage.whole.layers for stage in request.stages[1:-1]}) > 1:
-        raise Refusal("pp", asked.pp, f"deals {model.layers} layers unevenly over the middle stages, which one role stands for",
-                      beside(asked.pp, [p for p in divisors(model.layers) if p <= 64]))  # fmt: skip
+        raise Refusal(
+            "pp",
+            asked.pp,
+            f"deals {model.layers} layers unevenly over the middle stages, which one role stands for",
+            beside(asked.pp, [p for p in divisors(model.layers) if p <= 64]),
+        )
     return request
 
 
@@ -129,11 +133,14 @@ def _no_llama(name: str) -> Refusal:
 
 
 def _cut_refusals(asked: Asked, model: Model) -> list[Refusal]:
-    tp, reasons = asked.tp, (
-        (model.kv_heads, f"the {model.kv_heads} key-value heads: PyTorch cuts matrices and copies no heads"),
-        (model.vocab, f"the vocabulary of {model.vocab}: each rank holds as many rows"),
-        (model.ffn, f"the MLP's inner size {model.ffn}"),
-    )  # fmt: skip
+    tp, reasons = (
+        asked.tp,
+        (
+            (model.kv_heads, f"the {model.kv_heads} key-value heads: PyTorch cuts matrices and copies no heads"),
+            (model.vocab, f"the vocabulary of {model.vocab}: each rank holds as many rows"),
+            (model.ffn, f"the MLP's inner size {model.ffn}"),
+        ),
+    )
     works = [t for t in divisors(model.kv_heads) if model.vocab % t == 0 and model.ffn % t == 0]
     return [
         Refusal("tp", tp, f"tp must divide {whole}", beside(tp, works), "does-not-divide")
@@ -162,9 +169,12 @@ def _scenario(asked: Asked, model: Model) -> Scenario:
     """The same question to the engine. FSDP2 that keeps its weights gathered between the passes is ZeRO-1 to it."""
     layout = {"tp": asked.tp, "pp": asked.pp, "dp": asked.dp, "micro_batches": asked.micro_batches, "zero": 1}
     document = {
-        "model": model.model_dump(), "cluster": CLUSTER, "gpus": asked.tp * asked.pp * asked.dp,
-        "sequence_tokens": asked.sequence_tokens, "layout": layout,
-    }  # fmt: skip
+        "model": model.model_dump(),
+        "cluster": CLUSTER,
+        "gpus": asked.tp * asked.pp * asked.dp,
+        "sequence_tokens": asked.sequence_tokens,
+        "layout": layout,
+    }
     try:
         return scenario_from(document)
     except Refusal as refusal:

@@ -42,9 +42,13 @@ def _process(request: FakeRequest, roles: Sequence[Role], jobs: int) -> Iterator
     command = [sys.executable, "-m", "app.runner.fake.forked", json.dumps(request.document()), names, str(jobs)]
     with tempfile.TemporaryFile("w+") as complaints:
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=complaints, text=True, start_new_session=True,
+            command,
+            stdout=subprocess.PIPE,
+            stderr=complaints,
+            text=True,
+            start_new_session=True,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )  # fmt: skip
+        )
         timer = threading.Timer(LIMIT_S, _end, [process])
         timer.start()
         try:

@@ -81,7 +81,17 @@ def layer_unit(model: Model) -> Unit:
     """One layer: what comes out of a column-wise cut matrix stays on its rank, a row-wise cut one adds up over ranks."""
     h, query, key, inner = model.hidden, model.heads * model.head_dim, model.kv_heads * model.head_dim, model.ffn
     norm = Matrix(h, 1, None)
-    return Unit("layer", (
-        norm, Matrix(query, h, 0), Matrix(key, h, 0), Matrix(key, h, 0), Matrix(h, query, 1),
-        norm, Matrix(inner, h, 0), Matrix(inner, h, 0), Matrix(h, inner, 1),
-    ))  # fmt: skip
+    return Unit(
+        "layer",
+        (
+            norm,
+            Matrix(query, h, 0),
+            Matrix(key, h, 0),
+            Matrix(key, h, 0),
+            Matrix(h, query, 1),
+            norm,
+            Matrix(inner, h, 0),
+            Matrix(inner, h, 0),
+            Matrix(h, inner, 1),
+        ),
+    )

@@ -48,11 +48,14 @@ def _table(accepted: Event, checks: list[Event]) -> str:
     for name in dict.fromkeys(row["name"] for row in shown):
         found = {row["role"]: row for row in shown if row["name"] == name}
         engine = found[middle]["engine"] if middle in found else None
-        rows.append((
-            "✓" if all(row["ok"] for row in found.values()) else "✗", name,
-            *(amount(found[role]["measured"], found[role]["unit"]) if role in found else "" for role in roles),
-            "" if engine is None else amount(engine, found[middle]["unit"]),
-        ))  # fmt: skip
+        rows.append(
+            (
+                "✓" if all(row["ok"] for row in found.values()) else "✗",
+                name,
+                *(amount(found[role]["measured"], found[role]["unit"]) if role in found else "" for role in roles),
+                "" if engine is None else amount(engine, found[middle]["unit"]),
+            )
+        )
     return columns(rows, left=2)
 
 

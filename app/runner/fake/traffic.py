@@ -15,8 +15,10 @@ from engine.scenario import Scenario
 AGAIN = "TP gather again"
 KEEPS = "Megatron-LM gathers inputs once more for the weight gradients; eager PyTorch kept them (and pays in memory)"
 ENDS = "the embedding scatters its output and the head gathers its input, once each way a micro-batch: not in the engine's layers"
-NORMS = "norms are whole on every tensor-parallel rank, so their gradients are summed once a step; the loss of a cut vocabulary "\
-        "takes three sums a micro-batch; all far below 1 % of the bytes, and not in the engine"  # fmt: skip
+NORMS = (
+    "norms are whole on every tensor-parallel rank, so their gradients are summed once a step; the loss of a cut vocabulary "
+    "takes three sums a micro-batch; all far below 1 % of the bytes, and not in the engine"
+)
 UNITS = f"one for each layer and one for an end of the model; {FSDP_CUT}, and norms are whole on every tp rank"
 BUSIEST = "the engine speaks of a stage with two neighbours"
 
@@ -82,10 +84,16 @@ def _data(request: FakeRequest, role: Role) -> list[Traffics]:
     issued = {c.op: c for c in traffic_of(request.traced).data_parallel(stage, own.value, 0.0, 0.0)}
     units = [unit.gathered(layout.tp, layout.data_width) for unit in units_of(request.model, stage.whole)]
     return [
-        Traffics("dp", op, _sizes(Counter(size * unit for unit in units)), issued[op].count,
-                 issued[op].count * issued[op].payload_bytes, UNITS)
+        Traffics(
+            "dp",
+            op,
+            _sizes(Counter(size * unit for unit in units)),
+            issued[op].count,
+            issued[op].count * issued[op].payload_bytes,
+            UNITS,
+        )
         for op, size in (("all_gather", 2), ("reduce_scatter", layout.gradient_bytes))
-    ]  # fmt: skip
+    ]
 
 
 def _pipeline(request: FakeRequest, role: Role) -> list[Traffics]:

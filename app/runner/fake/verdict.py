@@ -17,16 +17,29 @@ MASTER = "norms are whole on every tensor-parallel rank where the engine cuts al
 def role_events(prediction: RolePrediction, measured: Measured) -> Iterator[dict[str, Any]]:
     """The events of a traced role: what it holds, issued and kept, and a row for each thing that was predicted."""
     role = {"role": prediction.role.name, "rank": prediction.role.rank}
-    yield {"event": "state", **role, "parameters": measured.parameters, "param_bytes": measured.parameter_bytes,
-           "grad_bytes": measured.gradient_bytes, "opt_bytes": measured.optimizer_bytes}  # fmt: skip
+    yield {
+        "event": "state",
+        **role,
+        "parameters": measured.parameters,
+        "param_bytes": measured.parameter_bytes,
+        "grad_bytes": measured.gradient_bytes,
+        "opt_bytes": measured.optimizer_bytes,
+    }
     kinds = sorted({(axis, op) for axis, op, _ in measured.comm})
     calls = [
         calls_document(a, o, {size: n for (x, y, size), n in measured.comm.items() if (x, y) == (a, o)})
         for a, o in kinds
     ]
     yield {"event": "comm", **role, "step": 0, "comm": calls}
-    yield {"event": "mem", **role, "step": 0, "peak_bytes": measured.peak_bytes, "kept_bytes": measured.kept_bytes,
-           "layer_kept_bytes": _layer_kept(prediction, measured), "seconds": round(measured.seconds, 3)}  # fmt: skip
+    yield {
+        "event": "mem",
+        **role,
+        "step": 0,
+        "peak_bytes": measured.peak_bytes,
+        "kept_bytes": measured.kept_bytes,
+        "layer_kept_bytes": _layer_kept(prediction, measured),
+        "seconds": round(measured.seconds, 3),
+    }
     for row in rows(prediction, measured):
         yield {"event": "check", **role, **row}
 
@@ -40,19 +53,25 @@ def rows(said: RolePrediction, measured: Measured) -> Iterator[dict[str, Any]]:
         for (axis, op, _), n in measured.comm.items()
         if (axis, op) not in {(c.axis, c.op) for c in said.comm}
     )
-    memory, held = said.memory, measured.parameter_bytes + measured.optimizer_bytes
+    yield from _state_rows(said, measured)
+    why = "its layers, and the output, or the head's input and logits"
+    layer = _layer_kept(said, measured)
+    kept = "kept of one layer and micro-batch"
+    yield row(kept, said.layer_bytes, layer, "bytes", why=_kept_why(said), engine=said.fused_layer_bytes)
+    yield row("kept of one forward pass", said.kept_bytes, measured.kept_bytes, "bytes", why=why)
+    peak, most = peak_bytes(said), said.memory.total.value
+    yield row("peak memory", peak, measured.peak_bytes, "bytes", PEAK_SHARE, _peak_why(said), engine=most)
+
+
+def _state_rows(said: RolePrediction, measured: Measured) -> Iterator[dict[str, Any]]:
+    """What a rank holds throughout: weights, gradients and moments."""
+    held = measured.parameter_bytes + measured.optimizer_bytes
     yield row("parameters of the stage", said.parameters, measured.parameters, "parameters", engine=said.parameters)
     yield row("FP32 weights of a rank", said.parameter_bytes, measured.parameter_bytes, "bytes", why=MASTER)
     yield row("gradients of a rank", said.parameter_bytes, measured.gradient_bytes, "bytes", why=MASTER)
     yield row("Adam's moments of a rank", said.optimizer_bytes, measured.optimizer_bytes, "bytes", why=MASTER)
-    yield row("FP32 weights and moments", said.parameter_bytes + said.optimizer_bytes, held, "bytes",
-              why="the engine's 12 bytes a parameter over dp; " + MASTER, engine=memory.optimizer.value)  # fmt: skip
-    yield row("kept of one layer and micro-batch", said.layer_bytes, _layer_kept(said, measured), "bytes",
-              why=_kept_why(said), engine=said.fused_layer_bytes)  # fmt: skip
-    yield row("kept of one forward pass", said.kept_bytes, measured.kept_bytes, "bytes",
-              why="its layers, and the output, or the head's input and logits")  # fmt: skip
-    yield row("peak memory", peak_bytes(said), measured.peak_bytes, "bytes", PEAK_SHARE, _peak_why(said),
-              engine=memory.total.value)  # fmt: skip
+    both, why = said.parameter_bytes + said.optimizer_bytes, "the engine's 12 bytes a parameter over dp; " + MASTER
+    yield row("FP32 weights and moments", both, held, "bytes", why=why, engine=said.memory.optimizer.value)
 
 
 def scaled_rows(
@@ -85,17 +104,30 @@ def _traffic_rows(said: Traffics, measured: Measured) -> Iterator[dict[str, Any]
 
 
 def row(
-    name: str, predicted: float, measured: float, unit: str, tolerance: float = 0.0, why: str = "",
+    name: str,
+    predicted: float,
+    measured: float,
+    unit: str,
+    tolerance: float = 0.0,
+    why: str = "",
     engine: float | None = None,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Any]:
     """One row of a verdict.
 
     tolerance   share of the prediction by which the measurement may differ
     engine      what the engine's plain estimate says, where it is another number
     """
     ok = abs(measured - predicted) <= tolerance * abs(predicted)
-    return {"name": name, "predicted": predicted, "measured": measured, "unit": unit, "tolerance": tolerance, "ok": ok,
-            "why": why, "engine": engine}  # fmt: skip
+    return {
+        "name": name,
+        "predicted": predicted,
+        "measured": measured,
+        "unit": unit,
+        "tolerance": tolerance,
+        "ok": ok,
+        "why": why,
+        "engine": engine,
+    }
 
 
 def _layer_kept(prediction: RolePrediction, measured: Measured) -> float:

@@ -30,8 +30,16 @@ def start_ranks(job: Job, be: Callable[[int], None], restarts: int) -> None:
         be(int(os.environ["RANK"]))
 
     config = LaunchConfig(
-        min_nodes=1, max_nodes=1, nproc_per_node=job.ranks, run_id=job.run, rdzv_backend="c10d", rdzv_endpoint=f"{job.folder}/agents",
-        rdzv_configs={"store_type": "file"}, max_restarts=restarts, monitor_interval=WATCH_S, start_method="fork",
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=job.ranks,
+        run_id=job.run,
+        rdzv_backend="c10d",
+        rdzv_endpoint=f"{job.folder}/agents",
+        rdzv_configs={"store_type": "file"},
+        max_restarts=restarts,
+        monitor_interval=WATCH_S,
+        start_method="fork",
         logs_specs=DefaultLogsSpecs(log_dir=job.folder),
-    )  # fmt: skip
+    )
     elastic_launch(config, rank)()

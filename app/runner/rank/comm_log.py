@@ -15,11 +15,23 @@ from torch.utils._pytree import tree_leaves
 
 NAMESPACES = ("c10d", "_c10d_functional", "_c10d_functional_autograd", "_dtensor")
 KINDS = {
-    "allreduce": "all_reduce", "all_reduce": "all_reduce", "allgather": "all_gather", "all_gather": "all_gather",
-    "reduce_scatter": "reduce_scatter", "broadcast": "broadcast", "alltoall": "all_to_all", "all_to_all": "all_to_all",
-    "shard_dim_alltoall": "all_to_all", "send": "send", "recv": "recv", "barrier": "barrier", "monitored_barrier": "barrier",
-    "gather": "gather", "scatter": "scatter", "reduce": "reduce",
-}  # fmt: skip
+    "allreduce": "all_reduce",
+    "all_reduce": "all_reduce",
+    "allgather": "all_gather",
+    "all_gather": "all_gather",
+    "reduce_scatter": "reduce_scatter",
+    "broadcast": "broadcast",
+    "alltoall": "all_to_all",
+    "all_to_all": "all_to_all",
+    "shard_dim_alltoall": "all_to_all",
+    "send": "send",
+    "recv": "recv",
+    "barrier": "barrier",
+    "monitored_barrier": "barrier",
+    "gather": "gather",
+    "scatter": "scatter",
+    "reduce": "reduce",
+}
 
 
 @dataclass

@@ -16,10 +16,14 @@ def last_collectives() -> list[dict[str, Any]]:
     except (AttributeError, RuntimeError):  # nor has every build it
         return []
     return [
-        {"number": entry["collective_seq_id"], "op": entry["profiling_name"].partition(":")[2],
-         "sizes": entry["input_sizes"][:2], "where": _where(entry["frames"])}
+        {
+            "number": entry["collective_seq_id"],
+            "op": entry["profiling_name"].partition(":")[2],
+            "sizes": entry["input_sizes"][:2],
+            "where": _where(entry["frames"]),
+        }
         for entry in dump.get("entries", [])[-MOST:]
-    ]  # fmt: skip
+    ]
 
 
 def _where(frames: list[dict[str, Any]]) -> str:

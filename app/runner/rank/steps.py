@@ -40,8 +40,16 @@ def _train_step(rank: Rank, training: Trained, step: int) -> None:
     after, calls = _sent(rank, training), rank.log.taken()
     last = step == job.whole("steps") - 1
     t0, t1 = round(began - job.start, 5), round(ended - job.start, 5)
-    rank.emit("step", step=step, loss=loss, ms=round(1000 * (ended - began), 2), t0=t0, t1=t1, tokens=tokens.numel(),
-              phases=rank.log.spans)  # fmt: skip
+    rank.emit(
+        "step",
+        step=step,
+        loss=loss,
+        ms=round(1000 * (ended - began), 2),
+        t0=t0,
+        t1=t1,
+        tokens=tokens.numel(),
+        phases=rank.log.spans,
+    )
     training.after(step)
     if training.groups:
         rank.emit("comm", step=step, calls=_by_kind(calls), **({"each": _one_by_one(calls)} if last else {}))
@@ -66,10 +74,17 @@ def _by_kind(calls: list[Call]) -> list[Mapping[str, Any]]:
     for call in calls:
         kinds[call.axis, call.op, call.phase].append(call)
     return [
-        {"axis": axis, "op": op, "phase": phase, "n": len(same), "bytes": sum(call.bytes for call in same),
-         "t0": same[0].t0, "t1": max((call.t1 or call.t0) for call in same)}
+        {
+            "axis": axis,
+            "op": op,
+            "phase": phase,
+            "n": len(same),
+            "bytes": sum(call.bytes for call in same),
+            "t0": same[0].t0,
+            "t1": max((call.t1 or call.t0) for call in same),
+        }
         for (axis, op, phase), same in kinds.items()
-    ]  # fmt: skip
+    ]
 
 
 def _one_by_one(calls: list[Call]) -> list[list[Any]]:

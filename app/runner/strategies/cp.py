@@ -19,8 +19,10 @@ from app.runner.strategies.base import Rank, Training, adamw, world
 from app.runner.strategies.gradients import mean_gradients
 
 FORMS: dict[str, Callable[..., Tensor]] = {
-    "gather": cp_gather.attention, "ring": cp_ring.attention, "ulysses": cp_ulysses.attention,
-}  # fmt: skip
+    "gather": cp_gather.attention,
+    "ring": cp_ring.attention,
+    "ulysses": cp_ulysses.attention,
+}
 
 
 @dataclass(kw_only=True)
@@ -57,6 +59,11 @@ def build(rank: Rank) -> CutSequence:
     heads = rank.job.whole("heads") // (rank.ranks if form == "ulysses" else 1)
     rank.emit("measure", name="pairs", value=heads * causal_pairs(tuple(tokens)))
     return CutSequence(
-        model, adamw(model), groups={"cp": group}, coordinates={"cp": rank.index}, loss=cross_entropy,
-        places=places[rank.index], group=group,
-    )  # fmt: skip
+        model,
+        adamw(model),
+        groups={"cp": group},
+        coordinates={"cp": rank.index},
+        loss=cross_entropy,
+        places=places[rank.index],
+        group=group,
+    )

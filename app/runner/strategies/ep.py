@@ -50,10 +50,15 @@ def build(rank: Rank) -> SpreadExperts:
     named = list(model.named_parameters())
     rank.emit("measure", name="experts", value=[int(n) for n in _arrivals(model)])
     return SpreadExperts(
-        model, adamw(model), groups={"ep": group, "dp": peers}, coordinates={"ep": rank.index, "dp": rank.index},
-        part=(rank.index, rank.ranks), common=[p for name, p in named if ".own." not in name],
-        experts=[p for name, p in named if ".own." in name], peers=peers,
-    )  # fmt: skip
+        model,
+        adamw(model),
+        groups={"ep": group, "dp": peers},
+        coordinates={"ep": rank.index, "dp": rank.index},
+        part=(rank.index, rank.ranks),
+        common=[p for name, p in named if ".own." not in name],
+        experts=[p for name, p in named if ".own." in name],
+        peers=peers,
+    )
 
 
 def _arrivals(model: nn.Module) -> Tensor:

@@ -179,6 +179,10 @@ def restart(rank: Rank, made: Training) -> None:
 
 
 FAULTS: dict[str, Callable[[Rank, Training], None]] = {
-    "kill-rank": kill, "hang-rank": hang, "mismatch": mismatch, "straggler": straggle, "out-of-memory": memory,
+    "kill-rank": kill,
+    "hang-rank": hang,
+    "mismatch": mismatch,
+    "straggler": straggle,
+    "out-of-memory": memory,
     "restart": restart,
-}  # fmt: skip
+}

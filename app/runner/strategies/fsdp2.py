@@ -13,9 +13,12 @@ def build(rank: Rank) -> Training:
     mesh = init_device_mesh(rank.device.type, (rank.ranks,), mesh_dim_names=("dp",))
     model = sharded(rank, rank.model(), mesh)
     return Training(
-        model, adamw(model), groups={"dp": mesh.get_group("dp")}, coordinates={"dp": rank.index},
+        model,
+        adamw(model),
+        groups={"dp": mesh.get_group("dp")},
+        coordinates={"dp": rank.index},
         part=(rank.index, rank.ranks),
-    )  # fmt: skip
+    )
 
 
 def sharded(rank: Rank, model: Gpt, mesh: DeviceMesh) -> Gpt:

@@ -12,6 +12,9 @@ def build(rank: Rank) -> Training:
     mesh = init_device_mesh(rank.device.type, tuple(rank.job.whole(axis) for axis in axes), mesh_dim_names=axes)
     model = sharded(rank, rank.model(), mesh)
     return Training(
-        model, adamw(model), groups={axis: mesh.get_group(axis) for axis in axes},
-        coordinates={axis: mesh.get_local_rank(axis) for axis in axes}, part=(rank.index, rank.ranks),
-    )  # fmt: skip
+        model,
+        adamw(model),
+        groups={axis: mesh.get_group(axis) for axis in axes},
+        coordinates={axis: mesh.get_local_rank(axis) for axis in axes},
+        part=(rank.index, rank.ranks),
+    )

@@ -68,7 +68,12 @@ class Padded:
         slot, took = SLOTS[kind] * self.slot_s * (self.step > 0), time.monotonic() - began
         time.sleep(max(0.0, slot - took))
         start = began - self.rank.job.start
-        op = {"kind": kind, "stage": stage.stage_index, "mb": micro_batch, "t0": round(start, 5),
-              "t1": round(time.monotonic() - self.rank.job.start, 5)}  # fmt: skip
+        op = {
+            "kind": kind,
+            "stage": stage.stage_index,
+            "mb": micro_batch,
+            "t0": round(start, 5),
+            "t1": round(time.monotonic() - self.rank.job.start, 5),
+        }
         self.computed_s = time.thread_time()
         self.ops.append({**op, "overrun": True} if slot and took > OVERRUN * slot else op)

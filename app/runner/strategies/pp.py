@@ -19,6 +19,12 @@ def build(rank: Rank) -> Pipelined:
     padded.watch(stages)
     schedule = pipeline_schedule(known.name, stages, rank.job.whole("micro_batches"))
     return Pipelined(
-        model, adamw(model), groups={"pp": world()}, coordinates={"pp": rank.index}, stages=stages, schedule=schedule,
-        before=padded.begin, after=padded.tell,
-    )  # fmt: skip
+        model,
+        adamw(model),
+        groups={"pp": world()},
+        coordinates={"pp": rank.index},
+        stages=stages,
+        schedule=schedule,
+        before=padded.begin,
+        after=padded.tell,
+    )

@@ -68,9 +68,11 @@ class Pipelined:
         first, last = (any(getattr(stage, end) for stage in self.stages) for end in ("is_first", "is_last"))
         with log.during("pipeline"):
             self.schedule.step(
-                *((tokens,) if first else ()), target=targets if last else None, losses=self.losses if last else None,
+                *((tokens,) if first else ()),
+                target=targets if last else None,
+                losses=self.losses if last else None,
                 return_outputs=False,
-            )  # fmt: skip
+            )
         with log.during("optimizer"):
             self.optimizer.step()
         return sum(loss.item() for loss in self.losses) / len(self.losses) if last else None

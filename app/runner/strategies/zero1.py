@@ -13,9 +13,12 @@ def build(rank: Rank) -> Training:
     """Wrap the model in DDP, and give whole tensors to the optimizers in turn."""
     model = DistributedDataParallel(rank.model(), bucket_cap_mb=DDP_BUCKET_MB, gradient_as_bucket_view=True)
     optimizer = ZeroRedundancyOptimizer(
-        model.parameters(), AdamW, parameters_as_bucket_view=rank.job.params["broadcasts"] == "rank", lr=LEARNING_RATE,
+        model.parameters(),
+        AdamW,
+        parameters_as_bucket_view=rank.job.params["broadcasts"] == "rank",
+        lr=LEARNING_RATE,
         weight_decay=WEIGHT_DECAY,
-    )  # fmt: skip
+    )
     return Training(
         model, optimizer, groups={"dp": world()}, coordinates={"dp": rank.index}, part=(rank.index, rank.ranks)
     )

@@ -19,8 +19,15 @@ SCHEDULES: dict[str, Schedule] = {
 SHOWN_ONLY: dict[str, Schedule] = {ZB_H2.name: ZB_H2}  # drawn in a scene, never chosen by a layout
 
 __all__ = [
-    "SCHEDULES", "SHOWN_ONLY", "Op", "Place", "Placement", "Schedule", "Shape", "schedule_named",
-]  # fmt: skip
+    "SCHEDULES",
+    "SHOWN_ONLY",
+    "Op",
+    "Place",
+    "Placement",
+    "Schedule",
+    "Shape",
+    "schedule_named",
+]
 
 
 def schedule_named(name: str) -> Schedule:

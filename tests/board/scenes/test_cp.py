@@ -20,10 +20,16 @@ from engine.lens.ring_attention import (
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
-    {}, {"ranks": "2"}, {"ranks": "8"}, {"ranks": "8", "sequence": "8192", "deal": "round-robin"}, {"sequence": "1048576", "tp": "8"},
-    {"ranks": "2", "sequence": "8192", "tp": "8", "deal": "in-order"}, {"ranks": "3", "sequence": "98304"},
-    {"ranks": "8", "sequence": "1048576", "deal": "in-order"}, {"ranks": "7", "sequence": "114688", "deal": "round-robin"},
-]  # fmt: skip
+    {},
+    {"ranks": "2"},
+    {"ranks": "8"},
+    {"ranks": "8", "sequence": "8192", "deal": "round-robin"},
+    {"sequence": "1048576", "tp": "8"},
+    {"ranks": "2", "sequence": "8192", "tp": "8", "deal": "in-order"},
+    {"ranks": "3", "sequence": "98304"},
+    {"ranks": "8", "sequence": "1048576", "deal": "in-order"},
+    {"ranks": "7", "sequence": "114688", "deal": "round-robin"},
+]
 each_setting = each_of(SETTINGS)
 
 

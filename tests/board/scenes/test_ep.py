@@ -12,11 +12,22 @@ from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 STORY = {"experts": "16", "top_k": "8", "nodes": "4"}  # eight experts a token, four nodes
 SETTINGS = [
-    {}, STORY, {**STORY, "skew": "2", "tokens": "16384"}, {"experts": "4", "nodes": "2"}, {"experts": "4", "top_k": "1", "skew": "4", "capacity": "1"},
-    {"experts": "12", "top_k": "4", "nodes": "2"}, {"experts": "16", "top_k": "3", "skew": "1", "nodes": "2"}, {"tokens": "512"},
-    {"experts": "8", "top_k": "8", "skew": "1", "nodes": "4"}, {"capacity": "4"}, {"top_k": "1"}, {"experts": "4", "top_k": "4", "skew": "1", "nodes": "4"},
-    {"experts": "16", "top_k": "5", "skew": "3", "nodes": "3"}, {"nodes": "2"}, {"skew": "4", "capacity": "1"},
-]  # fmt: skip
+    {},
+    STORY,
+    {**STORY, "skew": "2", "tokens": "16384"},
+    {"experts": "4", "nodes": "2"},
+    {"experts": "4", "top_k": "1", "skew": "4", "capacity": "1"},
+    {"experts": "12", "top_k": "4", "nodes": "2"},
+    {"experts": "16", "top_k": "3", "skew": "1", "nodes": "2"},
+    {"tokens": "512"},
+    {"experts": "8", "top_k": "8", "skew": "1", "nodes": "4"},
+    {"capacity": "4"},
+    {"top_k": "1"},
+    {"experts": "4", "top_k": "4", "skew": "1", "nodes": "4"},
+    {"experts": "16", "top_k": "5", "skew": "3", "nodes": "3"},
+    {"nodes": "2"},
+    {"skew": "4", "capacity": "1"},
+]
 each_setting = each_of(SETTINGS)
 
 

@@ -10,11 +10,18 @@ from engine.pipeline.waits import waits
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
-    {}, {"micro": "32"}, {"stages": "8", "micro": "32", "chunks": "4"}, {"stages": "2", "micro": "2"}, {"stages": "5"},
+    {},
+    {"micro": "32"},
+    {"stages": "8", "micro": "32", "chunks": "4"},
+    {"stages": "2", "micro": "2"},
+    {"stages": "5"},
     {"stages": "8", "micro": "32", "chunks": "4", "send": "1", "input": "3", "weight": "3", "slow": "100"},
-    {"stages": "8", "micro": "2", "send": "0.5"}, {"stages": "3", "micro": "31", "weight": "0.25"}, {"stages": "7", "micro": "28"},
-    {"stages": "6", "micro": "32", "chunks": "3", "slow": "0"}, {"input": "0.25", "weight": "3", "send": "0.05"},
-]  # fmt: skip
+    {"stages": "8", "micro": "2", "send": "0.5"},
+    {"stages": "3", "micro": "31", "weight": "0.25"},
+    {"stages": "7", "micro": "28"},
+    {"stages": "6", "micro": "32", "chunks": "3", "slow": "0"},
+    {"input": "0.25", "weight": "3", "send": "0.05"},
+]
 each_setting = each_of(SETTINGS)
 
 
@@ -32,10 +39,13 @@ def terms(given: dict[str, str]) -> dict[str, Term]:
 
 # Four stages, F = 1, input gradient 1, weight gradient 1: slots, percent of the step, held by each stage.
 STORY = [
-    ("gpipe", "8", 33, 27.3, (8, 8, 8, 8)), ("1f1b", "8", 33, 27.3, (4, 3, 2, 1)),
-    ("interleaved", "8", 28.5, 15.8, (5.5, 4.5, 3.5, 2.5)), ("zb-h1", "8", 27, 11.1, (4, 4, 4, 4)),
-    ("zb-h2", "8", 27, 11.1, (7, 7, 7, 7)), ("1f1b", "32", 105, 8.6, (4, 3, 2, 1)),
-]  # fmt: skip
+    ("gpipe", "8", 33, 27.3, (8, 8, 8, 8)),
+    ("1f1b", "8", 33, 27.3, (4, 3, 2, 1)),
+    ("interleaved", "8", 28.5, 15.8, (5.5, 4.5, 3.5, 2.5)),
+    ("zb-h1", "8", 27, 11.1, (4, 4, 4, 4)),
+    ("zb-h2", "8", 27, 11.1, (7, 7, 7, 7)),
+    ("1f1b", "32", 105, 8.6, (4, 3, 2, 1)),
+]
 
 
 @pytest.mark.parametrize(("name", "micro", "slots", "percent", "held"), STORY)

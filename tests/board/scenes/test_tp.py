@@ -12,11 +12,20 @@ from tests.board.figures import fills_of
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
-    {}, {"t": "1"}, {"t": "2"}, {"t": "4"}, {"t": "8", "width": "1024", "sequence": "1024"},
-    {"t": "1", "width": "16384", "sequence": "131072"}, {"t": "8", "width": "16384", "sequence": "131072"},
-    {"t": "2", "first": "rows"}, {"first": "rows", "second": "columns"}, {"t": "4", "second": "columns"},
-    {"t": "1", "first": "rows", "second": "columns"}, {"t": "2", "width": "1024"}, {"t": "8", "width": "2048"},
-]  # fmt: skip
+    {},
+    {"t": "1"},
+    {"t": "2"},
+    {"t": "4"},
+    {"t": "8", "width": "1024", "sequence": "1024"},
+    {"t": "1", "width": "16384", "sequence": "131072"},
+    {"t": "8", "width": "16384", "sequence": "131072"},
+    {"t": "2", "first": "rows"},
+    {"first": "rows", "second": "columns"},
+    {"t": "4", "second": "columns"},
+    {"t": "1", "first": "rows", "second": "columns"},
+    {"t": "2", "width": "1024"},
+    {"t": "8", "width": "2048"},
+]
 each_setting = each_of(SETTINGS)
 
 

@@ -17,10 +17,17 @@ from tests.board.figures import fills_of
 from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
-    {}, {"gpus": "4", "billions": "1", "tokens": "256", "ahead": "3"}, {"gpus": "1024", "billions": "1000", "tokens": "65536", "ahead": "3"},
-    {"gpus": "4", "billions": "1000", "tokens": "256"}, {"gpus": "1024", "billions": "1", "tokens": "1024", "ahead": "2"},
-    {"gpus": "8"}, {"gpus": "16", "tokens": "1024"}, {"billions": "405", "tokens": "2048"}, {"tokens": "1217"}, {"tokens": "700", "ahead": "2"},
-]  # fmt: skip
+    {},
+    {"gpus": "4", "billions": "1", "tokens": "256", "ahead": "3"},
+    {"gpus": "1024", "billions": "1000", "tokens": "65536", "ahead": "3"},
+    {"gpus": "4", "billions": "1000", "tokens": "256"},
+    {"gpus": "1024", "billions": "1", "tokens": "1024", "ahead": "2"},
+    {"gpus": "8"},
+    {"gpus": "16", "tokens": "1024"},
+    {"billions": "405", "tokens": "2048"},
+    {"tokens": "1217"},
+    {"tokens": "700", "ahead": "2"},
+]
 each_setting = each_of(SETTINGS)
 
 

@@ -148,10 +148,19 @@ def routing_by_values() -> Found:
 TRICKS: dict[str, Callable[[], Found]] = {
     made.__name__: made
     for made in (
-        voting, gradients_not_asked_for, cut_in_fake_mode, whole_shapes_seen, as_it_is, optimizer_peaks,
-        loss_parallel_twice, cast_in_fake_mode, two_roles_in_a_process, data_parallel_wrapper, routing_by_values,
+        voting,
+        gradients_not_asked_for,
+        cut_in_fake_mode,
+        whole_shapes_seen,
+        as_it_is,
+        optimizer_peaks,
+        loss_parallel_twice,
+        cast_in_fake_mode,
+        two_roles_in_a_process,
+        data_parallel_wrapper,
+        routing_by_values,
     )
-}  # fmt: skip
+}
 TRICKS |= {name: lambda case=case: agreed(*case) for name, case in SHAPES.items()}
 
 

@@ -27,26 +27,41 @@ OLD = {"layers": 10, "hidden": 512, "heads": 8, "vocab": 50304, "positions": 409
 LAYOUTS = st.fixed_dictionaries(
     {"tp": DEGREES, "pp": DEGREES, "dp": st.sampled_from([1, 2, 3, 8])},
     optional={
-        "cp": st.sampled_from([1, 2, 4]), "ep": DEGREES, "vp": st.sampled_from([1, 2, 4]),
+        "cp": st.sampled_from([1, 2, 4]),
+        "ep": DEGREES,
+        "vp": st.sampled_from([1, 2, 4]),
         "schedule": st.sampled_from(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]),
-        "micro_batch": st.integers(1, 3), "micro_batches": st.sampled_from([1, 4, 8, 16, 24]), "zero": st.integers(0, 3),
-        "hsdp_shard": st.sampled_from([None, 1, 2, 4]), "sequence_parallel": st.booleans(),
-        "recompute": st.sampled_from(["none", "selective", "full"]), "gradient_bytes": st.sampled_from([2, 4]),
+        "micro_batch": st.integers(1, 3),
+        "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
+        "zero": st.integers(0, 3),
+        "hsdp_shard": st.sampled_from([None, 1, 2, 4]),
+        "sequence_parallel": st.booleans(),
+        "recompute": st.sampled_from(["none", "selective", "full"]),
+        "gradient_bytes": st.sampled_from([2, 4]),
         "rank_order": st.sampled_from(["tp-cp-ep-dp-pp", "tp-cp-ep-pp-dp", "dp-tp-cp-ep-pp"]),
     },
-)  # fmt: skip
+)
 DOCUMENTS = st.builds(
     lambda model, cluster, layout, rest: {
-        "model": model, "cluster": cluster, "layout": layout,
-        "gpus": layout["tp"] * layout["pp"] * layout["dp"] * layout.get("cp", 1), **rest,
+        "model": model,
+        "cluster": cluster,
+        "layout": layout,
+        "gpus": layout["tp"] * layout["pp"] * layout["dp"] * layout.get("cp", 1),
+        **rest,
     },
-    st.sampled_from([*catalogue(), CUSTOM, EXPERTS, LATENT, OLD]), st.sampled_from(cluster_names()), LAYOUTS,
-    st.fixed_dictionaries({}, optional={
-        "sequence_tokens": st.sampled_from([2048, 8192]), "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
-        "stack": st.sampled_from([None, "megatron", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
-        "training": st.fixed_dictionaries({"tokens": st.sampled_from([1, 1e12, 15e12])}),
-    }),
-)  # fmt: skip
+    st.sampled_from([*catalogue(), CUSTOM, EXPERTS, LATENT, OLD]),
+    st.sampled_from(cluster_names()),
+    LAYOUTS,
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "sequence_tokens": st.sampled_from([2048, 8192]),
+            "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
+            "stack": st.sampled_from([None, "megatron", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
+            "training": st.fixed_dictionaries({"tokens": st.sampled_from([1, 1e12, 15e12])}),
+        },
+    ),
+)
 
 
 def legal(document: dict[str, Any]) -> Scenario | None:
@@ -67,8 +82,16 @@ def usual() -> dict[str, Scenario]:
         name: scenario_from({"model": name, "cluster": "hgx-h100", "gpus": 128, "layout": {"pp": 2}})
         for name in catalogue()
     }
-    experts = {"deepseek over 1,024": scenario_from({
-        "model": "deepseek-v3", "cluster": "hgx-h100", "gpus": 1024, "sequence_tokens": 4096, "precision": "fp8",
-        "layout": {"tp": 1, "pp": 16, "ep": 64, "micro_batches": 60},
-    })}  # fmt: skip
+    experts = {
+        "deepseek over 1,024": scenario_from(
+            {
+                "model": "deepseek-v3",
+                "cluster": "hgx-h100",
+                "gpus": 1024,
+                "sequence_tokens": 4096,
+                "precision": "fp8",
+                "layout": {"tp": 1, "pp": 16, "ep": 64, "micro_batches": 60},
+            }
+        )
+    }
     return {**presets, **models, **experts}

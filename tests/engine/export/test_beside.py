@@ -11,10 +11,20 @@ from engine.scenario import scenario_from
 
 CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
 UNUSUAL = [
-    {}, {"schedule": "zb-h1"}, {"schedule": "gpipe"}, {"zero": 2, "pp": 1}, {"zero": 3, "pp": 1, "hsdp_shard": 32, "gradient_bytes": 2},
-    {"rank_order": "dp-tp-cp-ep-pp"}, {"gradient_bytes": 2}, {"sequence_parallel": False}, {"recompute": "selective"},
-    {"schedule": "dualpipev"}, {"schedule": "zb-v"}, {"zero": 0}, {"schedule": "interleaved", "vp": 5, "rank_order": "pp-tp-cp-ep-dp"},
-]  # fmt: skip
+    {},
+    {"schedule": "zb-h1"},
+    {"schedule": "gpipe"},
+    {"zero": 2, "pp": 1},
+    {"zero": 3, "pp": 1, "hsdp_shard": 32, "gradient_bytes": 2},
+    {"rank_order": "dp-tp-cp-ep-pp"},
+    {"gradient_bytes": 2},
+    {"sequence_parallel": False},
+    {"recompute": "selective"},
+    {"schedule": "dualpipev"},
+    {"schedule": "zb-v"},
+    {"zero": 0},
+    {"schedule": "interleaved", "vp": 5, "rank_order": "pp-tp-cp-ep-dp"},
+]
 
 
 @pytest.mark.parametrize("target", ["megatron", "torchtitan"])

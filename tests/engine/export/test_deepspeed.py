@@ -67,8 +67,13 @@ def test_every_key_is_one_that_deepspeed_asks_for() -> None:
     config = pytest.importorskip("deepspeed.runtime.config", reason="deepspeed is not installed")
     modules = [config, *(importlib.import_module(f"deepspeed.runtime.{name}") for name in ("constants", "zero.config"))]
     known = {value for module in modules for value in vars(module).values() if isinstance(value, str)}
-    asked = set(re.findall(r"[\"'](tensor_parallel|sequence_parallel_size)[\"'] in", inspect.getsource(config) + inspect.getsource(
-        importlib.import_module("deepspeed.runtime.tensor_parallel.config"))))  # fmt: skip
+    asked = set(
+        re.findall(
+            r"[\"'](tensor_parallel|sequence_parallel_size)[\"'] in",
+            inspect.getsource(config)
+            + inspect.getsource(importlib.import_module("deepspeed.runtime.tensor_parallel.config")),
+        )
+    )
     for scenario in USUAL.values():
         written = json.loads(export(scenario, "deepspeed").files[0].text)
         assert set(written) <= known | asked

@@ -15,8 +15,10 @@ from engine.export import LONGEST, TARGETS, read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
-MODEL = ("--num-layers 80 --hidden-size 8192 --num-attention-heads 64 --group-query-attention --num-query-groups 8 --ffn-hidden-size 28672 "
-         "--vocab-size 128256 --swiglu --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 8192")  # fmt: skip
+MODEL = (
+    "--num-layers 80 --hidden-size 8192 --num-attention-heads 64 --group-query-attention --num-query-groups 8 --ffn-hidden-size 28672 "
+    "--vocab-size 128256 --swiglu --untie-embeddings-and-output-weights --position-embedding-type rope --seq-length 8192"
+)
 DEGREES = "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --sequence-parallel --bf16"
 BATCH = "--micro-batch-size 1 --global-batch-size 512"
 WHOLE = f"{MODEL} {DEGREES} {BATCH} --use-distributed-optimizer"
@@ -33,8 +35,16 @@ def nothing_runs(monkeypatch: pytest.MonkeyPatch) -> None:
 
     # what the engine reads of its own catalogue is read before
     scenario_from(read(WHOLE).document)
-    for owner, name in ((subprocess, "Popen"), (os, "system"), (os, "popen"), (builtins, "eval"), (builtins, "exec"), (builtins, "open"),
-                        (os, "getenv"), (os.path, "expandvars")):  # fmt: skip
+    for owner, name in (
+        (subprocess, "Popen"),
+        (os, "system"),
+        (os, "popen"),
+        (builtins, "eval"),
+        (builtins, "exec"),
+        (builtins, "open"),
+        (os, "getenv"),
+        (os.path, "expandvars"),
+    ):
         monkeypatch.setattr(owner, name, forbidden)
 
 
@@ -198,7 +208,7 @@ def test_a_shape_that_no_model_has_is_given_as_a_shape() -> None:
         ("--use-megatron-fsdp --num-distributed-optimizer-instances 4", {"zero": 3, "hsdp_shard": 8}),
         ("--use-torch-fsdp2 --torch-fsdp2-no-reshard-after-forward", {"zero": 2}),
     ],
-)  # fmt: skip
+)
 def test_each_option_of_megatron_finds_its_place(option: str, layout: dict[str, object]) -> None:
     found = read(f"{TORCHRUN} {WHOLE} {option}").document["layout"]
     assert {name: found[name] for name in layout} == layout

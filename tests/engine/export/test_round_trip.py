@@ -28,9 +28,13 @@ def main_file(made: Export) -> str:
 def facts(scenario: Scenario) -> dict[str, Any]:
     """Everything that a launch text decides, under the name a sentence would give it."""
     return {
-        "model": scenario.model.model_copy(update={"round_parameters": None}), "gpus": scenario.gpus, "sequence_tokens": scenario.sequence_tokens,
-        "precision": scenario.precision, "stack": scenario.stack_name, **{f"layout.{name}": value for name, value in scenario.layout},
-    }  # fmt: skip
+        "model": scenario.model.model_copy(update={"round_parameters": None}),
+        "gpus": scenario.gpus,
+        "sequence_tokens": scenario.sequence_tokens,
+        "precision": scenario.precision,
+        "stack": scenario.stack_name,
+        **{f"layout.{name}": value for name, value in scenario.layout},
+    }
 
 
 def differing(before: Scenario, after: Scenario) -> set[str]:

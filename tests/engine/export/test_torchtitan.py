@@ -102,10 +102,15 @@ def test_every_layout_is_one_that_torchtitans_mesh_and_trainer_take(
     config = parsed(toml_of(scenario))
     p, t = config.parallelism, config.training
     dims = titan("torchtitan.distributed.parallel_dims").ParallelDims(
-        dp_replicate=p.data_parallel_replicate_degree, dp_shard=p.data_parallel_shard_degree, cp=p.context_parallel_degree,
-        tp=p.tensor_parallel_degree, pp=p.pipeline_parallel_degree, ep=p.expert_parallel_degree, etp=p.expert_tensor_parallel_degree,
+        dp_replicate=p.data_parallel_replicate_degree,
+        dp_shard=p.data_parallel_shard_degree,
+        cp=p.context_parallel_degree,
+        tp=p.tensor_parallel_degree,
+        pp=p.pipeline_parallel_degree,
+        ep=p.expert_parallel_degree,
+        etp=p.expert_tensor_parallel_degree,
         world_size=scenario.gpus,
-    )  # fmt: skip
+    )
     ranks = dims.dp_replicate * dims.dp_shard
     assert t.global_batch_size % (t.local_batch_size * ranks) == 0
     rounds = t.global_batch_size // (t.local_batch_size * ranks)
@@ -157,9 +162,11 @@ def shape_in_torchtitan(model: str, flavor: str) -> dict[str, Any]:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict)
     ]
     call = next(
-        value for table in tables for key, value in zip(table.keys, table.values, strict=True)
+        value
+        for table in tables
+        for key, value in zip(table.keys, table.values, strict=True)
         if isinstance(key, ast.Constant) and key.value == flavor
-    )  # fmt: skip
+    )
     assert isinstance(call, ast.Call)
     found: dict[str, Any] = {}
     for keyword in call.keywords:

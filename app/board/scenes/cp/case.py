@@ -69,16 +69,32 @@ class Case:
         return uneven_waiting_share.explain("waiting, strips in order", w=self.worst)
 
     def hop(self, tensors: int, label: str, tp: float | None = None) -> Term:
-        return ring_hop_bytes.explain(label, n=tensors, b=2, s=self.values["sequence"], C=self.ranks, k=SHAPE.kv_heads,
-                                      d=SHAPE.head_dim, t=tp or self.values["tp"])  # fmt: skip
+        return ring_hop_bytes.explain(
+            label,
+            n=tensors,
+            b=2,
+            s=self.values["sequence"],
+            C=self.ranks,
+            k=SHAPE.kv_heads,
+            d=SHAPE.head_dim,
+            t=tp or self.values["tp"],
+        )
 
     def hop_s(self, tensors: int, label: str) -> Term:
         sent = self.hop(tensors, f"{label}: bytes")
         return send_s.explain(f"{label}: time", S=sent, B=CLUSTER.nic_bytes_per_s, a=0.0)
 
     def block_s(self, flop: int, label: str) -> Term:
-        return attention_block_s.explain(label, f=flop, h=SHAPE.heads * SHAPE.head_dim, s=self.values["sequence"], C=self.ranks,
-                                         t=self.values["tp"], P=CLUSTER.gpu.peak("bf16"), u=REACHED)  # fmt: skip
+        return attention_block_s.explain(
+            label,
+            f=flop,
+            h=SHAPE.heads * SHAPE.head_dim,
+            s=self.values["sequence"],
+            C=self.ranks,
+            t=self.values["tp"],
+            P=CLUSTER.gpu.peak("bf16"),
+            u=REACHED,
+        )
 
     @cached_property
     def forward_hop(self) -> Term:
@@ -89,8 +105,13 @@ class Case:
         return self.block_s(FORWARD, "one full block, one layer")
 
     def added(self, sequence: float) -> Term:
-        return attention_over_six_n.explain(f"attention adds at {count_text(sequence)} tokens", L=SHAPE.layers,
-                                            h=SHAPE.heads * SHAPE.head_dim, s=sequence, N=count(SHAPE).total)  # fmt: skip
+        return attention_over_six_n.explain(
+            f"attention adds at {count_text(sequence)} tokens",
+            L=SHAPE.layers,
+            h=SHAPE.heads * SHAPE.head_dim,
+            s=sequence,
+            N=count(SHAPE).total,
+        )
 
     @cached_property
     def last_rank(self) -> tuple[RingStep, ...]:

@@ -82,8 +82,17 @@ def gradient_chips(figure: SceneFigure, rank: int, rows: int, source: int) -> No
 def ring(figure: SceneFigure, rows: int, x: float, stroke: str = "thick") -> None:
     """Each rank hands to the next one down; the last to the first."""
     for row in range(rows - 1):
-        figure.arrow(x, middle(row, rows) + 3, x, middle(row + 1, rows) - 3, ink="cp", stroke=stroke, lift=-7, size=9,
-                     key=f"hop-{row}")  # fmt: skip
+        figure.arrow(
+            x,
+            middle(row, rows) + 3,
+            x,
+            middle(row + 1, rows) - 3,
+            ink="cp",
+            stroke=stroke,
+            lift=-7,
+            size=9,
+            key=f"hop-{row}",
+        )
     out = x + 34
     first, last = middle(0, rows), middle(rows - 1, rows)
     figure.polyline(

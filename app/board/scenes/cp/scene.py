@@ -68,8 +68,13 @@ def strips(case: Case, number: int) -> Frame:
             RIGHT, y - 12, long, 24, fill=fill, ink="cp" if rank == case.last else "ink", key=f"share-{rank}"
         )
         figure.text(RIGHT + long + 12, y + 9, f"{share:g}", "title")
-    answers(figure, (("attention adds to the weights' work", share_text(case.added(case.values["sequence"]).value)),
-                     ("at a sequence of", f"{count_text(case.values['sequence'])} tokens")))  # fmt: skip
+    answers(
+        figure,
+        (
+            ("attention adds to the weights' work", share_text(case.added(case.values["sequence"]).value)),
+            ("at a sequence of", f"{count_text(case.values['sequence'])} tokens"),
+        ),
+    )
     return Frame("strips", caption, about, figure)
 
 
@@ -95,8 +100,11 @@ def own_block(case: Case, number: int) -> Frame:
 
 def hop(case: Case, number: int) -> Frame:
     second = case.last_rank[1]
-    caption = ("One hop on: new keys, next square. The first GPU got future keys, so it waits." if case.hidden else
-               "One hop on. Here a hop outlasts the work it should hide behind: ranks wait for keys.")  # fmt: skip
+    caption = (
+        "One hop on: new keys, next square. The first GPU got future keys, so it waits."
+        if case.hidden
+        else "One hop on. Here a hop outlasts the work it should hide behind: ranks wait for keys."
+    )
     about = (
         f"Each GPU now has the keys and values of the one before; the first has those of GPU {case.last}, all masked. "
         f"A full block takes {case.forward_block.text}, a hop {case.forward_hop.text}."
@@ -130,9 +138,15 @@ def _clock(case: Case, figure: SceneFigure, now: float) -> None:
     """Compute and wires of the last rank over one layer."""
     steps = case.last_rank
     work = tuple(
-        Bar(s.start, s.end, "f" if s.start <= now < s.end else "plain", "half" if i == 0 else "block",
-            f"block of GPU {case.last - i}'s keys") for i, s in enumerate(steps)
-    )  # fmt: skip
+        Bar(
+            s.start,
+            s.end,
+            "f" if s.start <= now < s.end else "plain",
+            "half" if i == 0 else "block",
+            f"block of GPU {case.last - i}'s keys",
+        )
+        for i, s in enumerate(steps)
+    )
     sent = tuple(
         Bar(s.sent, s.arrived, "cp" if s.sent < now < s.arrived else "cp-pale", why=case.forward_hop.text, ink="cp")
         for s in steps[1:]
@@ -176,8 +190,11 @@ def dealt(case: Case, number: int) -> Frame:
     worst = max(loads)
     lost = uneven_waiting_share(worst)
     level = worst - min(loads) < 1e-9
-    caption = ("Pair early with late: every GPU gets the same work, and all finish together." if level else
-               f"This deal leaves the slowest GPU at {digits_text(worst)} times the mean. Early with late would be level.")  # fmt: skip
+    caption = (
+        "Pair early with late: every GPU gets the same work, and all finish together."
+        if level
+        else f"This deal leaves the slowest GPU at {digits_text(worst)} times the mean. Early with late would be level."
+    )
     about = f"{2 * case.ranks} half-strips, two to a GPU: " + "; ".join(
         f"GPU {rank} takes {a} and {b}, {digits_text(loads[rank])} times the mean"
         for rank, (a, b) in enumerate(case.strips)
@@ -229,10 +246,16 @@ def question(values: Values) -> Question:
 def numbers(values: Values) -> tuple[Term, ...]:
     case = Case(values)
     return (
-        case.worst, case.waiting, case.hop(2, "keys and values of a hop"), case.forward_hop, case.forward_block,
-        case.hop_s(4, "one hop with gradients"), case.block_s(BACKWARD, "one full block backward"),
-        case.added(8192), case.added(values["sequence"]),
-    )  # fmt: skip
+        case.worst,
+        case.waiting,
+        case.hop(2, "keys and values of a hop"),
+        case.forward_hop,
+        case.forward_block,
+        case.hop_s(4, "one hop with gradients"),
+        case.block_s(BACKWARD, "one full block backward"),
+        case.added(8192),
+        case.added(values["sequence"]),
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -240,18 +263,29 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     first, last = (causal_strip_share(i, case.ranks) for i in (0, case.last))
     exact, whole = case.running[-1].result, case.at_once
     return (
-        Misconception("The first rank works hardest, since everyone needs its keys.",
-                      f"It has the least to do: {share_text(first)} of the work; the last has {share_text(last)}. Giving keys away costs no FLOP."),
-        Misconception("Context parallel is sequence parallel.",
-                      f"Sequence parallelism cuts norms inside a tensor-parallel group; attention there sees all {count_text(values['sequence'])} tokens. "
-                      f"Context parallelism cuts attention itself, to {count_text(values['sequence'] / case.ranks)} queries a GPU, and sends keys and values round."),
-        Misconception("Ring attention approximates.",
-                      f"Merging is exact: {exact.output:.6f} from {case.ranks} blocks, {whole.output:.6f} from all keys at once."),
-    )  # fmt: skip
+        Misconception(
+            "The first rank works hardest, since everyone needs its keys.",
+            f"It has the least to do: {share_text(first)} of the work; the last has {share_text(last)}. Giving keys away costs no FLOP.",
+        ),
+        Misconception(
+            "Context parallel is sequence parallel.",
+            f"Sequence parallelism cuts norms inside a tensor-parallel group; attention there sees all {count_text(values['sequence'])} tokens. "
+            f"Context parallelism cuts attention itself, to {count_text(values['sequence'] / case.ranks)} queries a GPU, and sends keys and values round.",
+        ),
+        Misconception(
+            "Ring attention approximates.",
+            f"Merging is exact: {exact.output:.6f} from {case.ranks} blocks, {whole.output:.6f} from all keys at once.",
+        ),
+    )
 
 
 CP = Scene(
-    name="cp", title="Context parallel: keys on a ring",
+    name="cp",
+    title="Context parallel: keys on a ring",
     sentence="Cut the sequence, send keys and values round, and pair early strips with late ones so that causal work is even.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

@@ -1,21 +1,18 @@
 """Data parallel: copies, a gradient sum, and how it hides behind the backward pass."""
 
-from dataclasses import dataclass
-from functools import cached_property
 from math import cos, pi, sin
 
 from app.board.scenes.base import WIDTH, Frame, Knob, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.ddp.case import Case
 from app.board.scenes.pieces import Bar, Lane, block, gpu, lanes
 from engine.catalog.hardware import gpu_named
 from engine.language.formula import Term
-from engine.language.units import MIB, bytes_text, count_text, seconds_text, share_text
-from engine.memory.state import held_bytes, state_bytes
-from engine.network.collectives import ring_all_reduce_s, ring_all_reduce_sent_bytes
-from engine.step.overlap import backward_s, exposed_tail_s, forward_s, gradient_buckets
+from engine.language.units import bytes_text, count_text, seconds_text, share_text
+from engine.memory.state import state_bytes
+from engine.network.collectives import ring_all_reduce_sent_bytes
 
 LAYERS = 4  # drawn: enough to see that the last one is first
 MOST_BARS = 8  # groups of buckets drawn on the wires
-REACHED = 0.5  # of peak, an even middle for a first picture
 
 KNOBS = (
     Knob("gpus", "GPUs", 4, 2, 8),
@@ -23,55 +20,6 @@ KNOBS = (
     Knob("bucket", "bucket", 25, 1, 1024, unit="MiB"),
     Knob("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
 )
-
-
-@dataclass(frozen=True)
-class Case:
-    """The numbers of one setting of the knobs."""
-
-    values: Values
-
-    @property
-    def gpus(self) -> int:
-        return int(self.values["gpus"])
-
-    @cached_property
-    def gradients(self) -> Term:
-        return held_bytes.explain("gradients in BF16", b=2, P=self.values["billions"] * 1e9, D=1)
-
-    @cached_property
-    def sent(self) -> Term:
-        return ring_all_reduce_sent_bytes.explain("sent by each GPU", S=self.gradients, n=self.gpus)
-
-    @cached_property
-    def buckets(self) -> Term:
-        return gradient_buckets.explain("buckets", S=self.gradients, b=self.values["bucket"] * MIB)
-
-    @cached_property
-    def backward(self) -> Term:
-        return backward_s.explain("backward pass", **self._work)
-
-    @cached_property
-    def forward(self) -> Term:
-        return forward_s.explain("forward pass", **self._work)
-
-    @property
-    def _work(self) -> dict[str, float]:
-        return {
-            "N": self.values["billions"] * 1e9,
-            "T": self.values["tokens"],
-            "P": gpu_named("h100").peak("bf16"),
-            "u": REACHED,
-        }
-
-    @cached_property
-    def traffic(self) -> Term:
-        wire = gpu_named("h100").nvlink_bytes_per_s
-        return ring_all_reduce_s.explain("gradient sum", S=self.gradients, n=self.gpus, bytes_per_s=wire, latency_s=0.0)
-
-    @cached_property
-    def tail(self) -> Term:
-        return exposed_tail_s.explain("exposed tail", c=self.traffic, B=self.backward, k=self.buckets)
 
 
 def frames(values: Values) -> tuple[Frame, ...]:
@@ -128,8 +76,16 @@ def ring(case: Case, number: int) -> Frame:
     for i, (x, y) in enumerate(places):
         (x2, y2) = places[(i + 1) % case.gpus]
         share = 34 / (((x2 - x) ** 2 + (y2 - y) ** 2) ** 0.5)
-        figure.arrow(x + (x2 - x) * share, y + (y2 - y) * share, x2 - (x2 - x) * share, y2 - (y2 - y) * share, ink="dp",
-                     stroke="thick", lift=8, key=f"hop-{i}")  # fmt: skip
+        figure.arrow(
+            x + (x2 - x) * share,
+            y + (y2 - y) * share,
+            x2 - (x2 - x) * share,
+            y2 - (y2 - y) * share,
+            ink="dp",
+            stroke="thick",
+            lift=8,
+            key=f"hop-{i}",
+        )
     for i, (x, y) in enumerate(places):
         figure.rectangle(x - 32, y - 25, 64, 50, fill="board", key=f"node-{i}")
         cell = 52 / case.gpus
@@ -169,9 +125,16 @@ def no_overlap(case: Case, number: int) -> Frame:
 
 
 def _floor(
-    case: Case, number: int, title: str, *, arriving: bool = False, active: str = "", loss: bool = False, gradients: int = 0,
+    case: Case,
+    number: int,
+    title: str,
+    *,
+    arriving: bool = False,
+    active: str = "",
+    loss: bool = False,
+    gradients: int = 0,
     travelling: bool = False,
-) -> SceneFigure:  # fmt: skip
+) -> SceneFigure:
     """The GPUs side by side with their layers; gradients lie beside the last so many layers."""
     figure = SceneFigure("ddp", number, title, f"{case.gpus} GPUs, each with {LAYERS} layers drawn.")
     gap = 14
@@ -230,9 +193,11 @@ def _clock(figure: SceneFigure, case: Case, now: float | None = None, overlap: b
 
 def _ledger(figure: SceneFigure, case: Case, x: float, y: float) -> None:
     rows = (
-        ("gradients", bytes_text(case.gradients.value)), ("each GPU sends", bytes_text(case.sent.value)),
-        ("on NVLink", seconds_text(case.traffic.value)), ("backward takes", seconds_text(case.backward.value)),
-    )  # fmt: skip
+        ("gradients", bytes_text(case.gradients.value)),
+        ("each GPU sends", bytes_text(case.sent.value)),
+        ("on NVLink", seconds_text(case.traffic.value)),
+        ("backward takes", seconds_text(case.backward.value)),
+    )
     for at, (name, text) in enumerate(rows):
         figure.text(x, y + at * 62, name, "remark")
         figure.text(x, y + 32 + at * 62, text, "answer")
@@ -276,7 +241,12 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
 
 
 DDP = Scene(
-    name="ddp", title="Data parallel: copies that agree",
+    name="ddp",
+    title="Data parallel: copies that agree",
     sentence="DDP copies everything and hides the gradient sum behind the backward pass.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

@@ -138,8 +138,9 @@ class Case:
     @cached_property
     def even_s(self) -> Term:
         peak = CLUSTER.gpu.peak("bf16")
-        return experts_forward_s.explain("experts, evenly loaded", T=self.tokens, k=self.top_k, h=MODEL.hidden,
-                                         f=MODEL.moe_ffn, P=peak, u=REACHED)  # fmt: skip
+        return experts_forward_s.explain(
+            "experts, evenly loaded", T=self.tokens, k=self.top_k, h=MODEL.hidden, f=MODEL.moe_ffn, P=peak, u=REACHED
+        )
 
     @cached_property
     def ordinary(self) -> Term:

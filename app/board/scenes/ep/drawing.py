@@ -88,8 +88,17 @@ def copy(
 ) -> None:
     """One copy of a token on its way to, at, or back from an expert."""
     with figure.at(f"copy-{token}-{j}", x, y):
-        figure.rectangle(0, 0, size, high or size, fill="activations", ink=ink, radius=4,
-                         stroke="normal" if size > 12 else "thin", key=f"copy-{token}-{j}")  # fmt: skip
+        figure.rectangle(
+            0,
+            0,
+            size,
+            high or size,
+            fill="activations",
+            ink=ink,
+            radius=4,
+            stroke="normal" if size > 12 else "thin",
+            key=f"copy-{token}-{j}",
+        )
         if words:
             figure.text(size / 2, (high or size) / 2 + 6, words, "read", anchor="middle")
 

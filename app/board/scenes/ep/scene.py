@@ -36,10 +36,15 @@ def scores(case: Case, number: int) -> Frame:
     floor(figure, case, ("tokens live here", "router", "experts live here"))
     for i in range(GPUS):
         _bars(figure, case, i)
-    figures_below(figure, (
-        (2, "tokens a GPU", count_text(case.tokens)), (200, "width of a token", count_text(MODEL.hidden)),
-        (400, "experts", f"{case.experts}"), (520, "experts a token", f"top {case.top_k}"),
-    ))  # fmt: skip
+    figures_below(
+        figure,
+        (
+            (2, "tokens a GPU", count_text(case.tokens)),
+            (200, "width of a token", count_text(MODEL.hidden)),
+            (400, "experts", f"{case.experts}"),
+            (520, "experts a token", f"top {case.top_k}"),
+        ),
+    )
     return Frame("router scores", caption, about, figure)
 
 
@@ -53,8 +58,16 @@ def _bars(figure: SceneFigure, case: Case, i: int) -> None:
         chosen = expert in case.routing.choices[token]
         high = max(3.0, (HIGH - 8) * share / max(shares))
         with figure.tip(f"token {LETTERS[token]} to expert {expert}: {share_text(share)}"):
-            figure.rectangle(left + expert * pitch + 2, y + HIGH - 4 - high, pitch - 4, high, fill="ep" if chosen else "plain",
-                             ink="ink" if chosen else "ghost", stroke="normal" if pitch > 20 else "thin", key=f"score-{i}-{expert}")  # fmt: skip
+            figure.rectangle(
+                left + expert * pitch + 2,
+                y + HIGH - 4 - high,
+                pitch - 4,
+                high,
+                fill="ep" if chosen else "plain",
+                ink="ink" if chosen else "ghost",
+                stroke="normal" if pitch > 20 else "thin",
+                key=f"score-{i}-{expert}",
+            )
     figure.line(
         left - 2,
         y + HIGH - 3,
@@ -87,10 +100,14 @@ def tickets(case: Case, number: int) -> Frame:
             left, top = x + 30 - wide / 2 + at % columns * (size + 2), y + 24 + at // columns * (high + 2)
             with figure.tip(f"token {LETTERS[token]} goes to expert {expert}"):
                 copy(figure, token, at, left, top, size, str(expert) if told else "", high, ink="ep")
-    figures_below(figure, (
-        (2, "copies a GPU", copies), (200, "bytes a copy", bytes_text(2 * MODEL.hidden)),
-        (400, "to send, if all leave home", bytes_text(case.dispatch.value)),
-    ))  # fmt: skip
+    figures_below(
+        figure,
+        (
+            (2, "copies a GPU", copies),
+            (200, "bytes a copy", bytes_text(2 * MODEL.hidden)),
+            (400, "to send, if all leave home", bytes_text(case.dispatch.value)),
+        ),
+    )
     return Frame("tickets", caption, about, figure)
 
 
@@ -184,9 +201,16 @@ def question(values: Values) -> Question:
 def numbers(values: Values) -> tuple[Term, ...]:
     case = Case(values)
     return (
-        case.dispatch, case.exchange_s, case.limited, case.limited_s, case.even_s, case.busiest_gpu, case.experts_s,
-        case.overflow, case.exchanges_s,
-    )  # fmt: skip
+        case.dispatch,
+        case.exchange_s,
+        case.limited,
+        case.limited_s,
+        case.even_s,
+        case.busiest_gpu,
+        case.experts_s,
+        case.overflow,
+        case.exchanges_s,
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -212,7 +236,12 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
 
 
 EP = Scene(
-    name="ep", title="Expert parallel: tokens travel",
+    name="ep",
+    title="Expert parallel: tokens travel",
     sentence="Experts stay, tokens travel there and back, and the busiest expert sets the pace.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

@@ -73,8 +73,9 @@ def few_nodes(case: Case, number: int) -> Frame:
     _fan(figure, case, 376, limited=True)
     longest = case.exchange_s.value
     for y, name, size, seconds, fill in (
-        (318, "free choice", case.dispatch, case.exchange_s, "ep-pale"), (360, "limited", case.limited, case.limited_s, "ep"),
-    ):  # fmt: skip
+        (318, "free choice", case.dispatch, case.exchange_s, "ep-pale"),
+        (360, "limited", case.limited, case.limited_s, "ep"),
+    ):
         figure.text(0, y + 19, name, "remark", ink="ink")
         width = 380 * seconds.value / longest
         figure.rectangle(116, y, width, 28, fill=fill, ink="ep", key=f"bar-{name}")
@@ -98,8 +99,16 @@ def _fan(figure: SceneFigure, case: Case, x: float, *, limited: bool) -> None:
         figure.rectangle(x + 190, y, 148, 56, ink=ink, stroke="normal" if there else "dashed", key=f"node-{x}-{node}")
         if copies[node]:
             with figure.tip(f"{copies[node]} {'copy' if copies[node] == 1 else 'copies'} of the token to node {node}"):
-                ribbon(figure, x + 64, start, x + 188, y + 28 - scale * copies[node] / 2, scale * copies[node],
-                       "ep" if limited else "ep-pale", "ep")  # fmt: skip
+                ribbon(
+                    figure,
+                    x + 64,
+                    start,
+                    x + 188,
+                    y + 28 - scale * copies[node] / 2,
+                    scale * copies[node],
+                    "ep" if limited else "ep-pale",
+                    "ep",
+                )
             start += scale * copies[node]
         _node(figure, case, x + 196, y, there, fans=limited, key=f"{x}-{node}")
     block(figure, x, 142, 62, 52, "activations", f"token-{x}", radius=12)
@@ -132,15 +141,24 @@ def both_ways(case: Case, number: int) -> Frame:
     block(figure, WIDTH - 132, 14, 128, 214, "weights", "experts")
     with figure.group("on-solid"):
         figure.text(WIDTH - 68, 128, "experts", "title", anchor="middle")
-    arrows = (("forward: dispatch", "ep-pale", 1), ("forward: combine", "ep-pale", -1),
-              ("backward: gradients out", "gradients", 1), ("backward: gradients back", "gradients", -1))  # fmt: skip
+    arrows = (
+        ("forward: dispatch", "ep-pale", 1),
+        ("forward: combine", "ep-pale", -1),
+        ("backward: gradients out", "gradients", 1),
+        ("backward: gradients back", "gradients", -1),
+    )
     for at, (words, fill, way) in enumerate(arrows):
         _wide_arrow(figure, 148, WIDTH - 148, 22 + at * 52, words, fill, way)
     _whole_clock(figure, case)
-    figures_below(figure, (
-        (4, f"{EXCHANGES} exchanges of", bytes_text(case.dispatch.value)), (230, "on the wires", seconds_text(case.exchanges_s.value)),
-        (440, "experts compute", seconds_text(case.experts_s.value + case.experts_backward_s.value)),
-    ), 354)  # fmt: skip
+    figures_below(
+        figure,
+        (
+            (4, f"{EXCHANGES} exchanges of", bytes_text(case.dispatch.value)),
+            (230, "on the wires", seconds_text(case.exchanges_s.value)),
+            (440, "experts compute", seconds_text(case.experts_s.value + case.experts_backward_s.value)),
+        ),
+        354,
+    )
     return Frame("backward too", caption, about, figure)
 
 
@@ -168,8 +186,14 @@ def _wide_arrow(figure: SceneFigure, left: float, right: float, y: float, words:
 def _whole_clock(figure: SceneFigure, case: Case) -> None:
     """Compute and wires of one layer, forward and backward."""
     out = case.exchange_s.value
-    order = (("wire", out, "ep-pale"), ("f", case.experts_s.value, "f"), ("wire", out, "ep-pale"), ("wire", out, "gradients"),
-             ("b", case.experts_backward_s.value, "b"), ("wire", out, "gradients"))  # fmt: skip
+    order = (
+        ("wire", out, "ep-pale"),
+        ("f", case.experts_s.value, "f"),
+        ("wire", out, "ep-pale"),
+        ("wire", out, "gradients"),
+        ("b", case.experts_backward_s.value, "b"),
+        ("wire", out, "gradients"),
+    )
     at, compute, wires = 0.0, [], []
     for kind, seconds, fill in order:
         if kind == "wire":

@@ -157,9 +157,21 @@ def numbers(values: Values) -> tuple[Term, ...]:
     """The numbers behind the pictures."""
     case = Case(values)
     return (
-        case.between, case.daily, case.slow, case.slow_gpus, case.hang, case.state, case.reading, case.best, case.best_overhead,
-        case.overhead, case.expected, case.each, case.lost, case.goodput,
-    )  # fmt: skip
+        case.between,
+        case.daily,
+        case.slow,
+        case.slow_gpus,
+        case.hang,
+        case.state,
+        case.reading,
+        case.best,
+        case.best_overhead,
+        case.overhead,
+        case.expected,
+        case.each,
+        case.lost,
+        case.goodput,
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -168,16 +180,24 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     often = checkpoint_overhead(C=case.stall_s, i=case.best.value / 8, M=case.between.value)
     seen = gpu_hours_per_failure(LLAMA_3.gpus, LLAMA_3.days, LLAMA_3.stops)
     return (
-        Misconception("One slow GPU of many costs next to nothing.",
-                      f"Everyone waits for it: a GPU that takes {share_text(SLOW)} longer costs {share_text(case.slow.value)} of the "
-                      f"speed, as much as {digits_text(case.slow_gpus.value)} GPUs switched off."),
-        Misconception("Save as often as you can.",
-                      f"Each save stops the run. Eight times as often as best costs {share_text(often)} instead of "
-                      f"{share_text(case.best_overhead.value)}."),
-        Misconception("A hang means that the network is broken.",
-                      "Usually one rank is missing, for whatever reason; the others wait in the same collective. Look for the absentee."),
-        Misconception("Good hardware does not fail.",
-                      f"A published run of {count_text(LLAMA_3.gpus)} GPUs counted {LLAMA_3.stops} unexpected stops in {LLAMA_3.days:g} days: "
-                      f"one for {count_text(round(seen))} GPU-hours, or every "
-                      f"{seconds_text(gpu_mtbf_s(LLAMA_3.gpus, seen))}."),
-    )  # fmt: skip
+        Misconception(
+            "One slow GPU of many costs next to nothing.",
+            f"Everyone waits for it: a GPU that takes {share_text(SLOW)} longer costs {share_text(case.slow.value)} of the "
+            f"speed, as much as {digits_text(case.slow_gpus.value)} GPUs switched off.",
+        ),
+        Misconception(
+            "Save as often as you can.",
+            f"Each save stops the run. Eight times as often as best costs {share_text(often)} instead of "
+            f"{share_text(case.best_overhead.value)}.",
+        ),
+        Misconception(
+            "A hang means that the network is broken.",
+            "Usually one rank is missing, for whatever reason; the others wait in the same collective. Look for the absentee.",
+        ),
+        Misconception(
+            "Good hardware does not fail.",
+            f"A published run of {count_text(LLAMA_3.gpus)} GPUs counted {LLAMA_3.stops} unexpected stops in {LLAMA_3.days:g} days: "
+            f"one for {count_text(round(seen))} GPU-hours, or every "
+            f"{seconds_text(gpu_mtbf_s(LLAMA_3.gpus, seen))}.",
+        ),
+    )

@@ -233,8 +233,16 @@ def replicas(figure: SceneFigure, y: float, sums: Sequence[str], odd: int) -> No
     for at, text in enumerate(sums):
         with figure.at(f"replica-{at}", 4 + at * width, y):
             bad = at == odd
-            figure.rectangle(3, 0, width - 6, 78, fill="b" if bad else "board", ink="bad" if bad else "ink", stroke="thick" if bad else "normal",
-                             key=f"replica-{at}")  # fmt: skip
+            figure.rectangle(
+                3,
+                0,
+                width - 6,
+                78,
+                fill="b" if bad else "board",
+                ink="bad" if bad else "ink",
+                stroke="thick" if bad else "normal",
+                key=f"replica-{at}",
+            )
             figure.text(width / 2, 26, f"copy {at}", "read", anchor="middle")
             figure.text(width / 2, 56, text, "number", anchor="middle", ink="bad" if bad else "ink")
 

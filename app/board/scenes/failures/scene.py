@@ -6,6 +6,7 @@ from app.board.legend import Entry, legend
 from app.board.scenes.base import WIDTH, Frame, Knob, Scene, SceneFigure, Values
 from app.board.scenes.failures import drawing as draw
 from app.board.scenes.failures.case import DAYS, SLOW, Case, misconceptions, numbers, question
+from app.board.scenes.failures.losses import loss_spike, silent
 from app.board.scenes.pieces import Bar, Lane, lanes
 from engine.catalog.calibration import factors
 from engine.language.units import DAY_S, HOUR_S, bytes_text, count_text, digits_text, seconds_text, share_text
@@ -13,9 +14,6 @@ from engine.run.failures import WATCHDOG_S, checkpoint_overhead
 
 FEW_DAYS = 14
 NARROW = 0.1  # of the lane of time: names of shorter parts stand below it
-REPLICAS, ODD_REPLICA = 8, 5
-BATCHES, SKIPPED = 18, (9, 10)
-SPIKE, ROLLED_BACK = 0.56, 0.34  # places along the loss curve: the jump lies in what is skipped
 KNOBS = (
     Knob("gpus", "GPUs", 1024, 16, 65_536, scale="doubling"),
     Knob(
@@ -58,8 +56,15 @@ def heartbeats(case: Case, number: int) -> Frame:
     figure = SceneFigure("failures", number, caption, about)
     draw.lane_names(figure, case.gpus)
     draw.heartbeats(figure, 5)
-    draw.facts(figure, ((between, f"any of {gpus} GPUs"), (hours_text(case.alone.value), "one GPU by itself"),
-                        (_nearly(case.daily.value), "something within a day")), ink="bad")  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (between, f"any of {gpus} GPUs"),
+            (hours_text(case.alone.value), "one GPU by itself"),
+            (_nearly(case.daily.value), "something within a day"),
+        ),
+        ink="bad",
+    )
     figure.text(draw.LEFT - 8, 366, f"{FEW_DAYS} days", "read", anchor="end")
     draw.ticks_over_days(figure, case.run, FEW_DAYS, 366, draw.LEFT, WIDTH - 8)
     figure.text(WIDTH - 8, 338, "each mark is a failure, drawn by lot", "remark", anchor="end", ink="soft")
@@ -73,8 +78,15 @@ def slow_gpu(case: Case, number: int) -> Frame:
     figure = SceneFigure("failures", number, caption, about)
     draw.lane_names(figure, case.gpus)
     draw.steps(figure, 3, SLOW)
-    draw.facts(figure, ((f"−{loss}", "speed of the whole run"), (f"{lost} GPUs", "might as well be off"),
-                        (f"+{share_text(SLOW)}", "time of one GPU")), ink="bad")  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (f"−{loss}", "speed of the whole run"),
+            (f"{lost} GPUs", "might as well be off"),
+            (f"+{share_text(SLOW)}", "time of one GPU"),
+        ),
+        ink="bad",
+    )
     figure.text(draw.LEFT, 362, "hatched: waiting for the slow one", "remark", ink="soft")
     return Frame("one is slow", caption, about, figure)
 
@@ -94,14 +106,54 @@ def hang(case: Case, number: int) -> Frame:
 def restart(case: Case, number: int) -> Frame:
     i, down, worked = case.interval_s, case.down_s, case.interval_s / 2
     caption = "Back to the last checkpoint: wait, restart, load, then do the lost steps again."
-    about = (f"Progress falls to the last checkpoint: {seconds_text(worked)} of work are repeated after {seconds_text(down)} of standing still. "
-             f"Reading {case.state.text} takes {case.reading.text}. A failure costs {case.each.text}.")  # fmt: skip
+    about = (
+        f"Progress falls to the last checkpoint: {seconds_text(worked)} of work are repeated after {seconds_text(down)} of standing still. "
+        f"Reading {case.state.text} takes {case.reading.text}. A failure costs {case.each.text}."
+    )
     figure = SceneFigure("failures", number, caption, about)
     total = worked + down + worked + i / 4
     chart = draw.Chart(92, 22, 424, 232)
     chart.draw(figure, "progress")
-    chart.curve(figure, ((0, 0), (1, 0.98)), "ghost", "dashed")
     up = 0.98 / total
+    _progress(figure, chart, case, total, up)
+    x, y = chart.at(worked / total, worked * up)
+    figure.cross(x, y, 18, key="failure")
+    noticed = worked + WATCHDOG_S
+    bars = (
+        Bar(0, worked, "f", "work"),
+        Bar(worked, noticed, "waiting", "hang", "until the watchdog notices"),
+        Bar(noticed, worked + down, "buffers", "restart", "a new node, reloading, warming up"),
+        Bar(worked + down, 2 * worked + down, "b", "again", "steps that were done before"),
+        Bar(2 * worked + down, total, "f", "work"),
+    )
+    marks = ((worked + down / 2, "hang, restart"),) if total * NARROW > WATCHDOG_S else ()
+    lanes(figure, 284, (Lane("time", bars),), total, right=516, marks=marks)
+    level = worked + i / 8
+    x1, y = chart.at(level / total, level * up)
+    x2, _ = chart.at((level + case.each.value) / total, level * up)
+    figure.arrow(x1 + 4, y, x2 - 4, y, ink="bad", key="later")
+    figure.text(x2 - 2, y - 10, f"{seconds_text(case.each.value)} later", "caption", anchor="end", ink="bad")
+    draw.facts(
+        figure,
+        (
+            (seconds_text(case.each.value), "a failure costs"),
+            (bytes_text(case.state.value), "a whole checkpoint"),
+            (seconds_text(case.reading.value), "to read it back"),
+        ),
+        ink="bad",
+    )
+    figure.text(92, 372, "dashed: the same run without the failure", "remark", ink="soft")
+    return Frame("the way back", caption, about, figure)
+
+
+def _progress(figure: SceneFigure, chart: draw.Chart, case: Case, total: float, up: float) -> None:
+    """Work done over time: up to the failure, standing still, down to the checkpoint, and up again.
+
+    total   time drawn                       [s]
+    up      of the drawing, for a second of work
+    """
+    i, down, worked = case.interval_s, case.down_s, case.interval_s / 2
+    chart.curve(figure, ((0, 0), (1, 0.98)), "ghost", "dashed")
     noticed = worked + WATCHDOG_S
     chart.curve(figure, ((0, 0), (worked / total, worked * up), (noticed / total, worked * up)), "ink", "thick")
     chart.curve(figure, ((noticed / total, worked * up), (noticed / total, 0)), "bad", "dashed")
@@ -112,22 +164,6 @@ def restart(case: Case, number: int) -> Frame:
         "thick",
     )
     chart.curve(figure, (((2 * worked + down) / total, worked * up), (1, (worked + i / 4) * up)), "ink", "thick")
-    x, y = chart.at(worked / total, worked * up)
-    figure.cross(x, y, 18, key="failure")
-    bars = (Bar(0, worked, "f", "work"), Bar(worked, noticed, "waiting", "hang", "until the watchdog notices"),
-            Bar(noticed, worked + down, "buffers", "restart", "a new node, reloading, warming up"),
-            Bar(worked + down, 2 * worked + down, "b", "again", "steps that were done before"), Bar(2 * worked + down, total, "f", "work"))  # fmt: skip
-    marks = ((worked + down / 2, "hang, restart"),) if total * NARROW > WATCHDOG_S else ()
-    lanes(figure, 284, (Lane("time", bars),), total, right=516, marks=marks)
-    level = worked + i / 8
-    x1, y = chart.at(level / total, level * up)
-    x2, _ = chart.at((level + case.each.value) / total, level * up)
-    figure.arrow(x1 + 4, y, x2 - 4, y, ink="bad", key="later")
-    figure.text(x2 - 2, y - 10, f"{seconds_text(case.each.value)} later", "caption", anchor="end", ink="bad")
-    draw.facts(figure, ((seconds_text(case.each.value), "a failure costs"), (bytes_text(case.state.value), "a whole checkpoint"),
-                        (seconds_text(case.reading.value), "to read it back")), ink="bad")  # fmt: skip
-    figure.text(92, 372, "dashed: the same run without the failure", "remark", ink="soft")
-    return Frame("the way back", caption, about, figure)
 
 
 def interval(case: Case, number: int) -> Frame:
@@ -160,8 +196,15 @@ def interval(case: Case, number: int) -> Frame:
         figure.text(
             x, y + 22, seconds_text(case.best.value * 2 ** (8 * place - 4)), "number", anchor="middle", ink="soft"
         )
-    draw.facts(figure, ((best, "best between saves"), (share, "of the time, at best"),
-                        (share_text(case.overhead.value), f"yours: {seconds_text(case.interval_s)}")), ink="good")  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (best, "best between saves"),
+            (share, "of the time, at best"),
+            (share_text(case.overhead.value), f"yours: {seconds_text(case.interval_s)}"),
+        ),
+        ink="good",
+    )
     return Frame("how often", caption, about, figure)
 
 
@@ -169,8 +212,10 @@ def calendar(case: Case, number: int) -> Frame:
     run, useful = case.run, share_text(case.run.useful_share)
     failed = f"{count_text(len(run.failures))} failure{'' if len(run.failures) == 1 else 's'}"
     caption = f"{DAYS} days, drawn by lot: {failed}, and {useful} of the time was useful."
-    about = (f"{failed}, {case.expected.text} expected. Each costs {case.each.text} on average, {case.lost.text} in all. "
-             f"Useful share {useful}, by the formula {case.goodput.text}.")  # fmt: skip
+    about = (
+        f"{failed}, {case.expected.text} expected. Each costs {case.each.text} on average, {case.lost.text} in all. "
+        f"Useful share {useful}, by the formula {case.goodput.text}."
+    )
     figure = SceneFigure("failures", number, caption, about)
     draw.calendar(figure, run, 6, 76, 18, WIDTH - 84, 42)
     figure.text(4, 302, f"{failed}", "title", ink="bad")
@@ -181,8 +226,17 @@ def calendar(case: Case, number: int) -> Frame:
     figure.text(186, 302, expected if overlap else f"{expected}: {seconds_text(case.lost.value)}", "read", ink="soft")
     figure.text(WIDTH - 6, 302, f"useful {useful}", "title", anchor="end", ink="good")
     saving = run.useful_share * case.stall_s / case.interval_s
-    draw.meter(figure, 4, 326, WIDTH - 10, (("useful", run.useful_share, "w"), ("saving", saving, "buffers"),
-               ("lost", max(0.0, 1 - run.useful_share - saving), "b")))  # fmt: skip
+    draw.meter(
+        figure,
+        4,
+        326,
+        WIDTH - 10,
+        (
+            ("useful", run.useful_share, "w"),
+            ("saving", saving, "buffers"),
+            ("lost", max(0.0, 1 - run.useful_share - saving), "b"),
+        ),
+    )
     legend(
         figure,
         (
@@ -194,58 +248,6 @@ def calendar(case: Case, number: int) -> Frame:
         WIDTH - 8,
     )
     return Frame("half a year", caption, about, figure)
-
-
-def loss_spike(case: Case, number: int) -> Frame:
-    caption = "The loss jumps: roll back to a checkpoint before it, skip that data, go on."
-    about = "A falling loss jumps, training returns to an earlier checkpoint, leaves out the batches at the jump, and falls on as before."
-    figure = SceneFigure("failures", number, caption, about)
-    chart = draw.Chart(64, 24, WIDTH - 76, 262)
-    chart.draw(figure, "loss")
-    left, right = SKIPPED[0] / BATCHES, (SKIPPED[-1] + 1) / BATCHES
-    for start, end, ink, stroke in ((0, ROLLED_BACK, "ink", "thick"), (ROLLED_BACK, left, "good", "thick"), (left, SPIKE, "ghost", "dashed"),
-                                    (right, 1, "good", "thick")):  # fmt: skip
-        steps = [start + (end - start) * step / 60 for step in range(61)]
-        chart.curve(figure, [(p, draw.loss(p)) for p in steps], ink, stroke)
-    chart.curve(figure, [(left, draw.loss(left)), (right, draw.loss(right))], "good", "dashed")
-    chart.curve(
-        figure,
-        [(SPIKE + at / 90, draw.loss(SPIKE) + up) for at, up in enumerate((0, 0.32, 0.5, 0.44, 0.48))],
-        "bad",
-        "thick",
-    )
-    start, end = (
-        chart.at(SPIKE + 0.016, draw.loss(SPIKE) + 0.46),
-        chart.at(ROLLED_BACK + 0.006, draw.loss(ROLLED_BACK) + 0.06),
-    )
-    figure.arrow(*start, *end, ink="bad", lift=-34, key="back")
-    start = chart.at(SPIKE + 0.045, draw.loss(SPIKE) + 0.46)
-    figure.text(start[0] + 12, start[1] + 4, "detect, stop", "remark", ink="bad")
-    figure.circle(*chart.at(ROLLED_BACK, draw.loss(ROLLED_BACK)), 8, fill="board", ink="ink", key="saved")
-    x, y = chart.at(ROLLED_BACK, draw.loss(ROLLED_BACK))
-    figure.text(x - 4, y + 34, "checkpoint", "caption", anchor="middle")
-    x, y = chart.at(0.84, draw.loss(0.84))
-    figure.text(x, y - 18, "rejoined", "remark", anchor="middle", ink="good")
-    draw.batches(figure, 316, chart.x, chart.x + chart.width, BATCHES, SKIPPED)
-    figure.text(chart.x, 378, "crossed out: never read again", "remark", ink="soft")
-    return Frame("loss spike", caption, about, figure)
-
-
-def silent(case: Case, number: int) -> Frame:
-    caption = "A silent error: the loss looks fine, but one copy's checksum differs. Only comparing finds it."
-    about = f"A loss that falls as ever. Below, {REPLICAS} copies that should be equal: the checksum of copy {ODD_REPLICA} is another."
-    figure = SceneFigure("failures", number, caption, about)
-    chart = draw.Chart(64, 24, WIDTH - 76, 176)
-    chart.draw(figure, "loss")
-    places = [step / 160 for step in range(161)]
-    chart.curve(figure, [(p, draw.loss(p)) for p in places], "ink", "thick")
-    x, y = chart.at(0.58, draw.loss(0.58))
-    figure.circle(x, y, 9, fill="board", ink="bad", key="flip")
-    figure.text(x, y - 46, "a bit flips here, and nothing shows", "remark", anchor="middle", ink="bad")
-    figure.text(4, 248, "checksums of copies that should be equal", "caption")
-    draw.replicas(figure, 266, draw.checksums(REPLICAS, ODD_REPLICA), ODD_REPLICA)
-    figure.text(4, 384, "take its node out, go back to a save all agreed on", "remark", ink="soft")
-    return Frame("silent error", caption, about, figure)
 
 
 def _point(figure: SceneFigure, chart: draw.Chart, across: float, up: float, name: str, ink: str) -> None:
@@ -266,7 +268,12 @@ def _point(figure: SceneFigure, chart: draw.Chart, across: float, up: float, nam
 
 
 FAILURES = Scene(
-    name="failures", title="When one of them fails",
+    name="failures",
+    title="When one of them fails",
     sentence="At this size failures are a rate: what buys goodput is noticing soon and saving cheaply.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

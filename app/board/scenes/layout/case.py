@@ -168,11 +168,17 @@ def numbers(values: Values) -> tuple[Term, ...]:
     traffic = [c for axis in case.order if (c := longest(made, axis))]
     cluster = case.cluster
     return (
-        *(case.groups(axis) for axis in case.order), case.rank,
+        *(case.groups(axis) for axis in case.order),
+        case.rank,
         node_bytes_per_s.explain("NICs of a node", n=cluster.gpus_per_node, B=cluster.nic_bytes_per_s),
         wire_ratio.explain("NVLink over NIC", V=cluster.gpu.nvlink_bytes_per_s, B=cluster.nic_bytes_per_s),
-        *(replace(c.sent, label=f"{c.what}, bytes each") for c in traffic), *(replace(c.seconds, label=f"{c.what}, time in all") for c in traffic), made.step.seconds, made.mfu.six_n, made.fullest.total, waiting(case),
-    )  # fmt: skip
+        *(replace(c.sent, label=f"{c.what}, bytes each") for c in traffic),
+        *(replace(c.seconds, label=f"{c.what}, time in all") for c in traffic),
+        made.step.seconds,
+        made.mfu.six_n,
+        made.fullest.total,
+        waiting(case),
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -180,15 +186,23 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     inner, outer = (case.made(order, case.narrow) for order in ORDERS)
     hop, cluster = longest(inner, "pp"), case.cluster
     node = node_bytes_per_s(cluster.gpus_per_node, cluster.nic_bytes_per_s)
-    sends = (f"A hand-over is {bytes_text(hop.payload_bytes)} and {seconds_text(hop.each_s)}; all of a step add "
-             f"{seconds_text(inner.step.exposed_on('pp'))} to {inner.step.seconds.text}." if hop else
-             "With one stage there is none; with more, a hand-over is one layer's activations, and others compute meanwhile.")  # fmt: skip
-    dp = (f"In the middle its traffic takes {seconds_text(traffic_s(inner, 'dp'))}, outermost on a spine of {ratio_text(case.narrow)} "
-          f"{seconds_text(traffic_s(outer, 'dp'))}." if longest(inner, "dp") else
-          "Here it has nothing to send; with more copies, the middle place keeps gradients near.")  # fmt: skip
+    sends = (
+        f"A hand-over is {bytes_text(hop.payload_bytes)} and {seconds_text(hop.each_s)}; all of a step add "
+        f"{seconds_text(inner.step.exposed_on('pp'))} to {inner.step.seconds.text}."
+        if hop
+        else "With one stage there is none; with more, a hand-over is one layer's activations, and others compute meanwhile."
+    )
+    dp = (
+        f"In the middle its traffic takes {seconds_text(traffic_s(inner, 'dp'))}, outermost on a spine of {ratio_text(case.narrow)} "
+        f"{seconds_text(traffic_s(outer, 'dp'))}."
+        if longest(inner, "dp")
+        else "Here it has nothing to send; with more copies, the middle place keeps gradients near."
+    )
     return (
         Misconception("DP must be the outermost axis.", dp),
         Misconception("The pipeline needs the fast link.", sends),
-        Misconception("One NIC feeds a node.",
-                      f"Each GPU has its own: {cluster.gpus_per_node} of {bytes_text(cluster.nic_bytes_per_s)}/s make {bytes_text(node)}/s a node."),
-    )  # fmt: skip
+        Misconception(
+            "One NIC feeds a node.",
+            f"Each GPU has its own: {cluster.gpus_per_node} of {bytes_text(cluster.nic_bytes_per_s)}/s make {bytes_text(node)}/s a node.",
+        ),
+    )

@@ -17,10 +17,18 @@ PANEL = 548.0  # where the words at the right begin
 BARS, BAR, BAR_LEFT, BAR_RIGHT = 338.0, 26.0, 92.0, WIDTH - 88
 AXIS_FILL = {"tp": "tp-pale", "dp": "dp-pale", "pp": "pp-pale", "cp": "cp-pale", "ep": "ep-pale"}
 WIRES = {
-    "none": "alone, nothing travels", "nvlink": "NVLink, in the node", "leaf": "NICs, under a leaf", "spine": "leaf, spine, leaf",
-}  # fmt: skip
-MEMORY = (("weights", "weights"), ("gradients", "gradients"), ("optimizer", "optimizer"), ("activations", "activations"),
-          ("buffers", "buffers"))  # fmt: skip
+    "none": "alone, nothing travels",
+    "nvlink": "NVLink, in the node",
+    "leaf": "NICs, under a leaf",
+    "spine": "leaf, spine, leaf",
+}
+MEMORY = (
+    ("weights", "weights"),
+    ("gradients", "gradients"),
+    ("optimizer", "optimizer"),
+    ("activations", "activations"),
+    ("buffers", "buffers"),
+)
 
 
 @dataclass(frozen=True)
@@ -112,8 +120,11 @@ def step_bar(figure: SceneFigure, at: float, name: str, made: Estimate, longest:
 def step_parts(made: Estimate) -> tuple[tuple[str, float, str, str], ...]:
     """Name, time, fill and reason of each part of a step."""
     step = made.step
-    axes = (("TP", "tp", "tensor-parallel sums that nothing hides"), ("PP", "pp", "hand-overs between stages"),
-            ("DP", "dp", "gradients that nothing hides"))  # fmt: skip
+    axes = (
+        ("TP", "tp", "tensor-parallel sums that nothing hides"),
+        ("PP", "pp", "hand-overs between stages"),
+        ("DP", "dp", "gradients that nothing hides"),
+    )
     return (
         ("compute", step.compute.value, "f", "matrix products of the slowest stage"),
         *((name, step.exposed_on(axis), AXIS_FILL[axis], why) for name, axis, why in axes),
@@ -150,8 +161,10 @@ def memory_bar(figure: SceneFigure, made: Estimate, y: float, height: float) -> 
 
 
 def memory_legend(figure: SceneFigure, made: Estimate, y: float) -> None:
-    entries = [Entry(fill, name, bytes_text(getattr(made.fullest, name).value), radius=6 if fill == "activations" else 0)
-               for fill, name in MEMORY]  # fmt: skip
+    entries = [
+        Entry(fill, name, bytes_text(getattr(made.fullest, name).value), radius=6 if fill == "activations" else 0)
+        for fill, name in MEMORY
+    ]
     legend(figure, entries, 6, y, WIDTH - 12, columns=len(entries))
 
 
@@ -169,9 +182,15 @@ def time_strip(figure: SceneFigure, made: Estimate, y: float, height: float) -> 
 
 
 def dress(
-    figure: SceneFigure, case: Case, order: Sequence[str], placed: Placement, *, named: str = "stage", ratio: float = 1,
+    figure: SceneFigure,
+    case: Case,
+    order: Sequence[str],
+    placed: Placement,
+    *,
+    named: str = "stage",
+    ratio: float = 1,
     mark: bool = True,
-) -> None:  # fmt: skip
+) -> None:
     """What stands around every floor with ranks on it."""
     order_chips(figure, order)
     floor_names(figure, case.floor, unit_names(case.floor) if named == "unit" else stages_of_units(case.floor, placed))
@@ -181,8 +200,15 @@ def dress(
 
 
 def connected(
-    figure: SceneFigure, case: Case, placed: Placement, *, rest: str = "plain", tp: bool = True, pp: bool = True, uplink: float = 1,
-) -> None:  # fmt: skip
+    figure: SceneFigure,
+    case: Case,
+    placed: Placement,
+    *,
+    rest: str = "plain",
+    tp: bool = True,
+    pp: bool = True,
+    uplink: float = 1,
+) -> None:
     """The floor with the groups of one GPU and the wires they use."""
     asked: tuple[tuple[Axis, bool], ...] = (("dp", True), ("pp", pp), ("tp", tp))
     shown: list[Axis] = [axis for axis, on in asked if on and placed.degree(axis) > 1]

@@ -8,20 +8,18 @@ from app.board.scenes.layout.case import (
     MOST_STAGES,
     NICS,
     Case,
-    longest,
     misconceptions,
     numbers,
     question,
-    ratio_text,
     stage_of,
-    traffic_s,
     unit_names,
     waiting,
 )
+from app.board.scenes.layout.changes import narrow_spine, stretch, swap
 from engine.estimate import Estimate
-from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
+from engine.language.units import bytes_text, count_text, seconds_text, share_text
 from engine.layout.layout import Axis
-from engine.network.groups import node_bytes_per_s, wire_ratio
+from engine.network.groups import node_bytes_per_s
 from engine.network.placement import Placement
 
 KNOBS = (
@@ -47,17 +45,25 @@ def empty(case: Case, number: int) -> Frame:
     caption = (
         f"An empty floor: {floor.units} units of {cluster.nodes_per_unit} nodes. Each rail of a unit has its own leaf."
     )
-    about = (f"{count_text(GPUS)} GPUs in {floor.nodes} nodes of {cluster.gpus_per_node}. Above each unit {cluster.gpus_per_node} leaf "
-             f"switches, one a rail; above all the spine. NICs of a node carry {node.text}.")  # fmt: skip
+    about = (
+        f"{count_text(GPUS)} GPUs in {floor.nodes} nodes of {cluster.gpus_per_node}. Above each unit {cluster.gpus_per_node} leaf "
+        f"switches, one a rail; above all the spine. NICs of a node carry {node.text}."
+    )
     figure = SceneFigure("layout", number, caption, about)
     draw_floor(figure, floor, rest="")
     draw.floor_names(figure, floor, unit_names(floor))
     draw.spine_name(figure, floor, 1)
     nvlink = cluster.gpu.nvlink_bytes_per_s
-    draw.facts(figure, (
-        (count_text(GPUS), f"GPUs, {cluster.gpus_per_node} in a node"), (f"{bytes_text(nvlink)}/s", "NVLink of a GPU"),
-        (f"{bytes_text(cluster.nic_bytes_per_s)}/s", "NIC of a GPU"), (node.text, "all NICs of a node"),
-    ), top=46)  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (count_text(GPUS), f"GPUs, {cluster.gpus_per_node} in a node"),
+            (f"{bytes_text(nvlink)}/s", "NVLink of a GPU"),
+            (f"{bytes_text(cluster.nic_bytes_per_s)}/s", "NIC of a GPU"),
+            (node.text, "all NICs of a node"),
+        ),
+        top=46,
+    )
     rail = [
         rank
         for rank in range(GPUS)
@@ -88,9 +94,18 @@ def node_fills(case: Case, number: int) -> Frame:
     for node in sorted({case.floor.node_of(rank) for rank in group}):
         draw_node(figure, case.floor, node, "tp")
     draw.dress(figure, case, case.order, placed, named="unit")
-    draw.facts(figure, ((f"TP {reach.size}", "changes fastest"), (groups.text, "for as many nodes"
-               if groups.value == case.floor.nodes else f"on {case.floor.nodes} nodes"), ("NVLink" if reach.wire == "nvlink" else
-               "NICs too" if reach.leaves_node else "no wire", "is what TP talks over")), top=124)  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (f"TP {reach.size}", "changes fastest"),
+            (groups.text, "for as many nodes" if groups.value == case.floor.nodes else f"on {case.floor.nodes} nodes"),
+            (
+                "NVLink" if reach.wire == "nvlink" else "NICs too" if reach.leaves_node else "no wire",
+                "is what TP talks over",
+            ),
+        ),
+        top=124,
+    )
     return Frame("ranks pour in", caption, about, figure)
 
 
@@ -108,8 +123,15 @@ def next_axis(case: Case, number: int) -> Frame:
     draw_floor(figure, case.floor, (Lit(mine, "pp"),))
     draw.dress(figure, case, case.order, placed)
     dp = placed.reach("dp")
-    draw.facts(figure, ((f"stage {stage}", f"yours, of {placed.degree('pp')}"), (draw.gpus_text(len(mine)), f"of it, in {where}"),
-                        (f"DP {count_text(dp.size)}", draw.WIRES[dp.wire])), top=124)  # fmt: skip
+    draw.facts(
+        figure,
+        (
+            (f"stage {stage}", f"yours, of {placed.degree('pp')}"),
+            (draw.gpus_text(len(mine)), f"of it, in {where}"),
+            (f"DP {count_text(dp.size)}", draw.WIRES[dp.wire]),
+        ),
+        top=124,
+    )
     figure.text(54, 364, f"rank = {strides}", "caption")
     return Frame("next axis", caption, about, figure)
 
@@ -128,10 +150,20 @@ def peers(case: Case, number: int) -> Frame:
     figure = SceneFigure("layout", number, caption, about)
     draw.connected(figure, case, placed)
     draw.dress(figure, case, case.order, placed)
-    draw.talks(figure, [
-        draw.Talk(axis, draw.gpus_text(placed.reach(axis).size), draw.WIRES[placed.reach(axis).wire],
-                  f"one group of {count_text(case.groups(axis).value)}", placed.degree(axis) > 1) for axis in case.order
-    ], top=112)  # fmt: skip
+    draw.talks(
+        figure,
+        [
+            draw.Talk(
+                axis,
+                draw.gpus_text(placed.reach(axis).size),
+                draw.WIRES[placed.reach(axis).wire],
+                f"one group of {count_text(case.groups(axis).value)}",
+                placed.degree(axis) > 1,
+            )
+            for axis in case.order
+        ],
+        top=112,
+    )
     draw.peers_legend(figure)
     return Frame("your peers", caption, about, figure)
 
@@ -146,82 +178,6 @@ def one_step(case: Case, number: int) -> Frame:
     draw.talks(figure, [draw.what_it_sends(made, axis) for axis in case.order], top=112)
     draw.step_bar(figure, 0.5, "one step", made, made.step.seconds.value)
     return Frame("one step", caption, about, figure)
-
-
-def swap(case: Case, number: int) -> Frame:
-    made = case.made(case.swapped)
-    placed = made.step.placement
-    reach = placed.reach("dp")
-    same = reach.wire == case.plain.step.placement.reach("dp").wire
-    where = (
-        "gradients take the same kind of wires"
-        if same
-        else {"spine": "now gradients cross the spine", "leaf": "now gradients stay under their leaf"}.get(
-            reach.wire, "now gradients stay in the node"
-        )
-    )
-    slower = traffic_s(made, "dp") > 1.01 * traffic_s(case.plain, "dp")
-    caption = (
-        f"Swap the last two axes: {where}. {'That costs time.' if slower else 'At full bandwidth it costs no more.'}"
-    )
-    about = f"DP: {draw.WIRES[reach.wire]}, {seconds_text(traffic_s(made, 'dp'))}; before {seconds_text(traffic_s(case.plain, 'dp'))}."
-    figure = SceneFigure("layout", number, caption, about)
-    draw.connected(figure, case, placed, tp=False)
-    draw.dress(figure, case, case.swapped, placed)
-    draw.talks(figure, [draw.what_it_sends(made, axis, loud=axis != "tp") for axis in case.swapped], top=112)
-    draw.compare(figure, case, "dp", case.plain, made, case.swapped)
-    return Frame("swap two axes", caption, about, figure)
-
-
-def narrow_spine(case: Case, number: int) -> Frame:
-    """Whichever of the two orders sends gradients over the spine."""
-    order = case.order if case.plain.step.placement.reach("dp").wire == "spine" else case.swapped
-    wide, made = case.made(order), case.made(order, case.narrow)
-    before, after = traffic_s(wide, "dp"), traffic_s(made, "dp")
-    times = f"{digits_text(after / before, 2)} times" if before else "nothing"
-    caption = f"A spine of {ratio_text(case.narrow)} instead of {ratio_text(1)}: gradients that cross it take {times} as long."
-    if not before:
-        caption = "A narrow spine is nothing to gradients here: no one else holds your weights."
-    about = f"DP traffic {seconds_text(before)} on a full spine, {seconds_text(after)} at {ratio_text(case.narrow)}; the step {made.step.seconds.text}."
-    figure = SceneFigure("layout", number, caption, about)
-    draw.connected(figure, case, made.step.placement, tp=False, pp=False, uplink=1 / case.narrow)
-    draw.dress(figure, case, order, made.step.placement, ratio=case.narrow)
-    draw.talks(figure, [draw.what_it_sends(made, axis, loud=axis == "dp") for axis in order], top=112)
-    end = max(before, after)
-    draw.time_bar(figure, 0, f"spine {ratio_text(1)}", before, end, "dp-pale", "DP")
-    draw.time_bar(figure, 1, f"spine {ratio_text(case.narrow)}", after, end, "dp-pale", "DP")
-    return Frame("narrow spine", caption, about, figure)
-
-
-def stretch(case: Case, number: int) -> Frame:
-    made = case.made(case.stretched)
-    placed, cluster = made.step.placement, case.cluster
-    reach = placed.reach("tp")
-    ratio = wire_ratio.explain("NVLink over NIC", V=cluster.gpu.nvlink_bytes_per_s, B=cluster.nic_bytes_per_s)
-    caption = f"A mistake on purpose: TP last. Its sums leave the node for a wire {digits_text(ratio.value, 2)} times thinner."
-    if reach.size == 1:
-        caption = "The mistake here would be TP last; with TP of one there is nothing to stretch."
-    one, was = longest(made, "tp"), longest(case.plain, "tp")
-    about = (
-        f"TP over {reach.nodes} nodes: a step of {made.step.seconds.text} instead of {case.plain.step.seconds.text}."
-    )
-    figure = SceneFigure("layout", number, caption, about)
-    group = placed.group("tp", case.you)
-    draw_floor(figure, case.floor, (Lit(group, "tp"),))
-    if reach.leaves_node:
-        draw_wires(figure, case.floor, group, "bad", fill="b")
-        for node in sorted({case.floor.node_of(rank) for rank in group}):
-            draw_node(figure, case.floor, node, "bad")
-    draw.dress(figure, case, case.stretched, placed)
-    rows = [(f"{digits_text(ratio.value, 2)} times", "thinner than NVLink")]
-    if one and was:
-        rows += [(seconds_text(one.each_s), f"a TP sum, was {seconds_text(was.each_s)}"), (share_text(made.step.exposed_on("tp") /
-                  made.step.seconds.value), "of the step is TP")]  # fmt: skip
-    draw.facts(figure, rows, top=124)
-    end = max(made.step.seconds.value, case.plain.step.seconds.value)
-    draw.step_bar(figure, 0, "TP first", case.plain, end)
-    draw.step_bar(figure, 1, "TP last", made, end)
-    return Frame("TP stretched", caption, about, figure)
 
 
 def ledger(case: Case, number: int) -> Frame:
@@ -289,7 +245,12 @@ def _times_axis(stride: int, axis: str) -> str:
 
 
 LAYOUT = Scene(
-    name="layout", title="Three axes on the wires of a floor",
+    name="layout",
+    title="Three axes on the wires of a floor",
     sentence="Give the shortest wires to the group that talks most; the order of the ranks is enough to do it.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

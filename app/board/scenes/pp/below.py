@@ -55,8 +55,16 @@ def _chips(figure: SceneFigure, stage: int, x: float, width: float, tall: float,
         return
     for n in range(count):
         with figure.at(f"chip-{stage}-{n}", x, BASE - tall * (n + 1)):
-            figure.rectangle(0, 0, width, tall - min(1.6, tall / 5), fill="activations", stroke="thin", radius=min(6, tall / 2.2),
-                             key=f"chip-{stage}-{n}")  # fmt: skip
+            figure.rectangle(
+                0,
+                0,
+                width,
+                tall - min(1.6, tall / 5),
+                fill="activations",
+                stroke="thin",
+                radius=min(6, tall / 2.2),
+                key=f"chip-{stage}-{n}",
+            )
 
 
 @dataclass(frozen=True)

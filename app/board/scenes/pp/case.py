@@ -151,15 +151,21 @@ class Case:
         if self.send:
             return ()
         size = {"p": self.p, "m": self.m}
-        thin = () if self.groups else (
-            step_slots.explain(f"step, {self.v} chunks a stage", **size, **self._times, v=self.v),
-            bubble_of_total.explain(f"bubble, {self.v} chunks a stage", **size, v=self.v),
-        )  # fmt: skip
+        thin = (
+            ()
+            if self.groups
+            else (
+                step_slots.explain(f"step, {self.v} chunks a stage", **size, **self._times, v=self.v),
+                bubble_of_total.explain(f"bubble, {self.v} chunks a stage", **size, v=self.v),
+            )
+        )
         return (
             step_slots.explain("step of GPipe and of 1F1B", **size, **self._times),
             bubble_of_total.explain("bubble of GPipe and of 1F1B", **size),
-            bubble_of_ideal.explain("the same over the ideal step", **size), *thin, self.uneven,
-        )  # fmt: skip
+            bubble_of_ideal.explain("the same over the ideal step", **size),
+            *thin,
+            self.uneven,
+        )
 
     @cached_property
     def held_terms(self) -> tuple[Term, ...]:
@@ -172,5 +178,6 @@ class Case:
         )
         return (
             in_flight_gpipe.explain("held by each stage of GPipe", m=self.m),
-            in_flight_1f1b.explain("held by the first stage of 1F1B", **size), *thin,
-        )  # fmt: skip
+            in_flight_1f1b.explain("held by the first stage of 1F1B", **size),
+            *thin,
+        )

@@ -137,8 +137,16 @@ def _by_hand(figure: SceneFigure, run: Run, rows: Rows, grey: bool) -> None:
         with figure.at(
             f"{half}{op.micro_batch}.{op.chunk}@{op.stage}", x, y, f"op-{op.kind.lower()} shade-{shade(run, op.chunk)}"
         ):
-            figure.rectangle(min(0.8, width / 8), 0, max(1.0, width - 1.6), height, fill="plain" if grey else FILLS[op.kind],
-                             ink="ghost" if grey else "ink", stroke="thin", key=f"{half}{op.micro_batch}@{op.stage}")  # fmt: skip
+            figure.rectangle(
+                min(0.8, width / 8),
+                0,
+                max(1.0, width - 1.6),
+                height,
+                fill="plain" if grey else FILLS[op.kind],
+                ink="ghost" if grey else "ink",
+                stroke="thin",
+                key=f"{half}{op.micro_batch}@{op.stage}",
+            )
             if op.kind in labelled:
                 figure.text(
                     width / 2,

@@ -28,14 +28,27 @@ def dealt(figure: SceneFigure, case: Case) -> None:
             x - 12 if left else x + width + 12, y + height / 2 + MIDDLE, words, anchor="end" if left else "start"
         )
         if not last:
-            figure.arrow(x + width - 4, y + height + 1, x + width + 5, y + rows.pitch - 2, ink="pp", stroke="thick", size=9,
-                         key=f"hand-{stage}")  # fmt: skip
+            figure.arrow(
+                x + width - 4,
+                y + height + 1,
+                x + width + 5,
+                y + rows.pitch - 2,
+                ink="pp",
+                stroke="thick",
+                size=9,
+                key=f"hand-{stage}",
+            )
         first += size
     sizes = sorted(set(case.layers))
-    answers(figure, (
-        Answer(f"{case.model.layers}", "layers"), Answer(" or ".join(map(str, sizes)), "a stage", strong=True),
-        Answer(bytes_text(case.payload.value), "handed on, each micro-batch"),
-    ), room=700)  # fmt: skip
+    answers(
+        figure,
+        (
+            Answer(f"{case.model.layers}", "layers"),
+            Answer(" or ".join(map(str, sizes)), "a stage", strong=True),
+            Answer(bytes_text(case.payload.value), "handed on, each micro-batch"),
+        ),
+        room=700,
+    )
     figure.text(0, 384, "each stage is a GPU, or a group that splits its layers further", "remark")
 
 
@@ -60,8 +73,16 @@ def hops(figure: SceneFigure, run: Run, rows: Rows) -> None:
         reach = gap + min(8.0, rows.bar / 3)
         with figure.tip("activations of the micro-batch go on" if down else "the gradient of its input goes back"):
             to = rows.x(op.end + run.send) + (5 if not run.send else 0)
-            figure.arrow(x - 5, y - (3 if down else -3), to, y + (reach if down else -reach), ink="pp", stroke="thick", size=9,
-                         key=f"hop-{op.kind}-{op.stage}")  # fmt: skip
+            figure.arrow(
+                x - 5,
+                y - (3 if down else -3),
+                to,
+                y + (reach if down else -reach),
+                ink="pp",
+                stroke="thick",
+                size=9,
+                key=f"hop-{op.kind}-{op.stage}",
+            )
 
 
 def groups(figure: SceneFigure, case: Case, refusal: Refusal) -> None:
@@ -130,8 +151,9 @@ def head_remark(figure: SceneFigure, case: Case) -> None:
     """How much slower a real head makes the last stage."""
     last = case.layers[-1]
     lines = (
-        f"the head of {MODEL} is worth", f"{digits_text(case.head.value)} layers; beside {last} layers that is",
+        f"the head of {MODEL} is worth",
+        f"{digits_text(case.head.value)} layers; beside {last} layers that is",
         f"{share_text(case.head.value / last)} more work",
-    )  # fmt: skip
+    )
     for at, words in enumerate(lines):
         figure.text(WIDTH - 6, 300 + at * 28, words, "remark", anchor="end")

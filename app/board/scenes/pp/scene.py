@@ -152,9 +152,18 @@ def all_of_them(case: Case, number: int) -> Frame:
 
 
 def _schedule(
-    case: Case, number: int, name: str, title: str, caption: str, *, strong: str, before: str = "", grey: bool = False,
-    held: bool = True, more: tuple[Answer, ...] = (),
-) -> Frame:  # fmt: skip
+    case: Case,
+    number: int,
+    name: str,
+    title: str,
+    caption: str,
+    *,
+    strong: str,
+    before: str = "",
+    grey: bool = False,
+    held: bool = True,
+    more: tuple[Answer, ...] = (),
+) -> Frame:
     """The frame of one schedule: its rows, its length, what waits, and what each stage holds."""
     run, waiting = case.run(name), case.waiting(name)
     about = _about(case, run, waiting)
@@ -210,20 +219,31 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     ideal, total = bubble_of_ideal(p=case.p, m=case.m), bubble_of_total(p=case.p, m=case.m)
     split = case.run("zb-h1")
     return (
-        Misconception("1F1B reduces the bubble.",
-                      f"GPipe takes {slots_text(first.slots)} slots here, 1F1B {slots_text(second.slots)}. What falls is memory: the first stage"
-                      f" holds {digits_text(second.held[0])} micro-batches instead of {digits_text(first.held[0])}."),
-        Misconception("The wasted share is the other stages over the micro-batches.",
-                      f"That is waiting over a step without any: {share_text(ideal)}. Of the real step it is {share_text(total)}."),
-        Misconception("Zero bubble means that nothing waits.",
-                      f"ZB-H1 keeps 1F1B's memory and part of its ramps: {share_text(case.waiting('zb-h1').value)} of"
-                      f" {slots_text(split.slots)} slots is waiting here."),
-    )  # fmt: skip
+        Misconception(
+            "1F1B reduces the bubble.",
+            f"GPipe takes {slots_text(first.slots)} slots here, 1F1B {slots_text(second.slots)}. What falls is memory: the first stage"
+            f" holds {digits_text(second.held[0])} micro-batches instead of {digits_text(first.held[0])}.",
+        ),
+        Misconception(
+            "The wasted share is the other stages over the micro-batches.",
+            f"That is waiting over a step without any: {share_text(ideal)}. Of the real step it is {share_text(total)}.",
+        ),
+        Misconception(
+            "Zero bubble means that nothing waits.",
+            f"ZB-H1 keeps 1F1B's memory and part of its ramps: {share_text(case.waiting('zb-h1').value)} of"
+            f" {slots_text(split.slots)} slots is waiting here.",
+        ),
+    )
 
 
 PP = Scene(
-    name="pp", title="Pipeline parallel: keep every stage busy",
+    name="pp",
+    title="Pipeline parallel: keep every stage busy",
     sentence="More micro-batches shrink the waiting; 1F1B shrinks only what has to be held.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
     also=(("build one yourself", "/scenes/pp/build"),),
-)  # fmt: skip
+)

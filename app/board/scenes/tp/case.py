@@ -63,8 +63,12 @@ class Case:
         if heads % self.t:
             fits = [n for n in range(1, int(KNOBS[0].high) + 1) if heads % n == 0]
             nearest = sorted(fits, key=lambda n: abs(n - self.t))[:2]
-            raise Refusal("t", self.t, f"it must divide the {heads} heads, so that each GPU gets as many",
-                          " or ".join(map(str, sorted(nearest))))  # fmt: skip
+            raise Refusal(
+                "t",
+                self.t,
+                f"it must divide the {heads} heads, so that each GPU gets as many",
+                " or ".join(map(str, sorted(nearest))),
+            )
 
     @property
     def t(self) -> int:

@@ -28,9 +28,17 @@ def pieces(box: Box, n: int, along: str, gap: float) -> list[Box]:
 
 
 def matrix(
-    figure: SceneFigure, name: str, box: Box, n: int = 1, along: str = "", *, fill: str = "activations", gap: float = 5,
-    ghost: bool = False, tip: str = "",
-) -> None:  # fmt: skip
+    figure: SceneFigure,
+    name: str,
+    box: Box,
+    n: int = 1,
+    along: str = "",
+    *,
+    fill: str = "activations",
+    gap: float = 5,
+    ghost: bool = False,
+    tip: str = "",
+) -> None:
     """A matrix: whole with its name in it, or in n pieces with the numbers of their GPUs."""
     x, y, width, height = box
     if not along:
@@ -60,8 +68,14 @@ def _piece(figure: SceneFigure, key: str, width: float, height: float, fill: str
     style = "title" if words.isalpha() else "read"
     if words and words_width(words, style) < width and height > 18:
         with figure.group("on-solid" if fill == "weights" and not ghost else ""):
-            figure.text(width / 2, height / 2 + (9 if style == "title" else 6), words, style, anchor="middle",
-                        ink="soft" if ghost else "ink")  # fmt: skip
+            figure.text(
+                width / 2,
+                height / 2 + (9 if style == "title" else 6),
+                words,
+                style,
+                anchor="middle",
+                ink="soft" if ghost else "ink",
+            )
 
 
 def mark(figure: SceneFigure, x: float, y: float, words: str, *, strong: bool, key: str, radius: float = 18) -> None:

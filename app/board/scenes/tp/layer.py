@@ -52,8 +52,16 @@ def _dealt(
     with figure.tip(f"{n} {what} of GPU {i}"):
         for at in range(n):
             left, top = start + at % columns * cell, y + at // columns * high
-            figure.rectangle(left + 1.5, top + 2, cell - 3, high - 4, fill="activations", radius=5,
-                             stroke="normal" if cell > 12 else "thin", key=f"{what}-{i}-{at}")  # fmt: skip
+            figure.rectangle(
+                left + 1.5,
+                top + 2,
+                cell - 3,
+                high - 4,
+                fill="activations",
+                radius=5,
+                stroke="normal" if cell > 12 else "thin",
+                key=f"{what}-{i}-{at}",
+            )
 
 
 def _shares(figure: SceneFigure, case: Case) -> None:
@@ -107,8 +115,12 @@ def mirror(case: Case, number: int) -> Frame:
 def _parts(case: Case, sum_s: float) -> list[tuple[str, str, float]]:
     """A layer in order: (kind, words, seconds) for work and sums."""
     a, third = case.attention_share, case.work.value / 3  # backward is twice forward
-    work = (("f", "attention", a * third), ("f", "MLP", (1 - a) * third), ("b", "MLP", 2 * (1 - a) * third),
-            ("b", "attention", 2 * a * third))  # fmt: skip
+    work = (
+        ("f", "attention", a * third),
+        ("f", "MLP", (1 - a) * third),
+        ("b", "MLP", 2 * (1 - a) * third),
+        ("b", "attention", 2 * a * third),
+    )
     return [part for kind, words, seconds in work for part in ((kind, words, seconds), ("sum", "Σ", sum_s))]
 
 

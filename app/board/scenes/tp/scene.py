@@ -32,8 +32,17 @@ def whole(case: Case, number: int) -> Frame:
     joined(figure, "B", B, case.t, "rows" if case.rows_second else "columns", "weights")
     figure.text(Y[0] + Y[2] / 2, 388, "σ(Y) goes on", "remark", anchor="middle")
     figure.arrow(400, 314, 424, 314, key="on")
-    note(figure, NOTES, 40, (("tokens", count_text(case.tokens)), ("width", count_text(model.hidden)),
-                             ("inner width", count_text(model.ffn)), ("A and B", bytes_text(4 * model.hidden * model.ffn))))  # fmt: skip
+    note(
+        figure,
+        NOTES,
+        40,
+        (
+            ("tokens", count_text(case.tokens)),
+            ("width", count_text(model.hidden)),
+            ("inner width", count_text(model.ffn)),
+            ("A and B", bytes_text(4 * model.hidden * model.ffn)),
+        ),
+    )
     return Frame("one MLP", caption, about, figure)
 
 
@@ -181,18 +190,31 @@ def question(values: Values) -> Question:
     names = ("none", "two", "four", "eight")
     return Question(
         ask="How many all-reduces does one layer cost, forward and backward together?",
-        options=names, right=0 if case.alone else names.index("four"),
-        because="One GPU has nobody to add up with." if case.alone else
-        f"One after attention and one after the MLP, forward; the mirror of both, backward: {SUMS} of {bytes_text(case.field.value)}.",
-    )  # fmt: skip
+        options=names,
+        right=0 if case.alone else names.index("four"),
+        because="One GPU has nobody to add up with."
+        if case.alone
+        else f"One after attention and one after the MLP, forward; the mirror of both, backward: {SUMS} of {bytes_text(case.field.value)}.",
+    )
 
 
 def numbers(values: Values) -> tuple[Term, ...]:
     case = Case(values)
     return (
-        case.field, case.sent, case.sum_s, case.sums_s, case.work, case.near_wait, case.far_sums_s, case.far_wait,
-        case.kept(1, False), case.kept(case.t, False), case.kept(case.t, True), case.copies, case.doubled,
-    )  # fmt: skip
+        case.field,
+        case.sent,
+        case.sum_s,
+        case.sums_s,
+        case.work,
+        case.near_wait,
+        case.far_sums_s,
+        case.far_wait,
+        case.kept(1, False),
+        case.kept(case.t, False),
+        case.kept(case.t, True),
+        case.copies,
+        case.doubled,
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -222,7 +244,12 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
 
 
 TP = Scene(
-    name="tp", title="Tensor parallel: one layer on many GPUs",
+    name="tp",
+    title="Tensor parallel: one layer on many GPUs",
     sentence="Cut the first matrix by columns and the second by rows: one sum repairs each half of a layer.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

@@ -170,8 +170,17 @@ def trips(figure: SceneFigure, y: float, made: Sequence[Trip], words: str) -> No
     width = 420.0 / 3
     for i, trip in enumerate(made):
         with figure.tip(trip.why):
-            block(figure, LEFT + i * width, y, width - 4, 26, "dp-pale" if trip.new else "plain", f"trip-{i}", trip.words,
-                  ink="dp" if trip.new else "ink")  # fmt: skip
+            block(
+                figure,
+                LEFT + i * width,
+                y,
+                width - 4,
+                26,
+                "dp-pale" if trip.new else "plain",
+                f"trip-{i}",
+                trip.words,
+                ink="dp" if trip.new else "ink",
+            )
     figure.text(LEFT + 420 + 14, y + 19, words, "number")
 
 

@@ -82,8 +82,11 @@ def weights_cut(case: Case, number: int) -> Frame:
     caption = f"ZeRO-3: the weights are slices too. Each GPU is mostly ghosts, {case.states[3].text}."
     more = case.sent.value / case.sent_ddp.value
     about = f"All state is sliced {case.gpus} ways: {case.states[3].text} each. Weights now travel twice: {case.sent.text}, {more:g} times DDP's."
-    made = (Trip("gather weights", "all-gather before forward, layer by layer", True), Trip("gather again", "all-gather before backward: the layer was freed", True),
-            Trip("scatter gradients", "reduce-scatter after backward"))  # fmt: skip
+    made = (
+        Trip("gather weights", "all-gather before forward, layer by layer", True),
+        Trip("gather again", "all-gather before backward: the layer was freed", True),
+        Trip("scatter gradients", "reduce-scatter after backward"),
+    )
     return Frame("ZeRO-3", caption, about, _state(case, number, 3, about, made))
 
 
@@ -132,8 +135,11 @@ def prefetches(case: Case, number: int) -> Frame:
     turn = case.forward_pass[0]
     now = turn.compute.start + min(case.gather.value, case.forward.value) / 2
     fits = case.gather.value <= case.forward.value
-    caption = ("While one layer computes, the next is already on its way: the wires work in its shadow." if fits else
-               "The next layer is on its way, but computing ends first: the wires are the slower.")  # fmt: skip
+    caption = (
+        "While one layer computes, the next is already on its way: the wires work in its shadow."
+        if fits
+        else "The next layer is on its way, but computing ends first: the wires are the slower."
+    )
     about = f"Layer one computes for {case.forward.text}; a gather takes {case.gather.text}. Whole layers held: {case.window.text}."
     return Frame("prefetch", caption, about, _forward(case, number, about, now))
 
@@ -217,8 +223,15 @@ def no_prefetch(case: Case, number: int) -> Frame:
         compute = compute_lane(named, None, "f")
         clock(figure, y + 38, (with_waiting(compute), wire_lane(named, None)), end * 1.001)
     late(figure, 182, case.forward_pass[-1].compute.end, end)
-    sums(figure, 318, (("gather of a layer", seconds_text(case.gather.value)), ("forward of a layer", seconds_text(case.forward.value)),
-                       ("equal at", f"{count_text(round(case.break_even.value))} tokens")))  # fmt: skip
+    sums(
+        figure,
+        318,
+        (
+            ("gather of a layer", seconds_text(case.gather.value)),
+            ("forward of a layer", seconds_text(case.forward.value)),
+            ("equal at", f"{count_text(round(case.break_even.value))} tokens"),
+        ),
+    )
     return Frame("prefetch off", caption, about, figure)
 
 
@@ -235,9 +248,19 @@ def numbers(values: Values) -> tuple[Term, ...]:
     case = Case(values)
     volume = zero3_over_ddp_volume.explain("ZeRO-3 traffic over DDP's")
     return (
-        *case.states, case.layer_bytes, case.window, case.sent_ddp, case.sent, volume, case.gather, case.forward,
-        case.break_even, case.own, case.pass_s(1), case.pass_s(0),
-    )  # fmt: skip
+        *case.states,
+        case.layer_bytes,
+        case.window,
+        case.sent_ddp,
+        case.sent,
+        volume,
+        case.gather,
+        case.forward,
+        case.break_even,
+        case.own,
+        case.pass_s(1),
+        case.pass_s(0),
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:
@@ -246,20 +269,31 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     node = CLUSTER.gpus_per_node * CLUSTER.nic_bytes_per_s
     through_all = ring_half_s(case.layer_bytes.value, case.gpus, node, 0.0)
     return (
-        Misconception("FSDP is model parallelism.",
-                      f"Each GPU computes all {SHAPE.layers} layers, on {count_text(case.values['tokens'])} tokens of its own. "
-                      f"Only the storage is cut: {case.states[3].text} instead of {case.states[0].text}."),
-        Misconception(f"{bytes_text(CLUSTER.nic_bytes_per_s)}/s is the speed between nodes.",
-                      f"That is one adapter; a node has {CLUSTER.gpus_per_node}, {bytes_text(node)}/s together. "
-                      f"A layer comes in {seconds_text(through_all)}, not {seconds_text(one)}."),
-        Misconception("Half as much traffic again makes the step half as long again.",
-                      f"Most of it passes while layers compute: forward takes {case.pass_s(1).text}, "
-                      f"of which {case.gather.text} is the first gather, in the open."),
-    )  # fmt: skip
+        Misconception(
+            "FSDP is model parallelism.",
+            f"Each GPU computes all {SHAPE.layers} layers, on {count_text(case.values['tokens'])} tokens of its own. "
+            f"Only the storage is cut: {case.states[3].text} instead of {case.states[0].text}.",
+        ),
+        Misconception(
+            f"{bytes_text(CLUSTER.nic_bytes_per_s)}/s is the speed between nodes.",
+            f"That is one adapter; a node has {CLUSTER.gpus_per_node}, {bytes_text(node)}/s together. "
+            f"A layer comes in {seconds_text(through_all)}, not {seconds_text(one)}.",
+        ),
+        Misconception(
+            "Half as much traffic again makes the step half as long again.",
+            f"Most of it passes while layers compute: forward takes {case.pass_s(1).text}, "
+            f"of which {case.gather.text} is the first gather, in the open.",
+        ),
+    )
 
 
 ZERO = Scene(
-    name="zero", title="ZeRO and FSDP: borrow a layer just in time",
+    name="zero",
+    title="ZeRO and FSDP: borrow a layer just in time",
     sentence="ZeRO-3 pays one extra trip of the weights for not storing them.",
-    knobs=KNOBS, frames=frames, question=question, numbers=numbers, misconceptions=misconceptions,
-)  # fmt: skip
+    knobs=KNOBS,
+    frames=frames,
+    question=question,
+    numbers=numbers,
+    misconceptions=misconceptions,
+)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate, estimate
-from engine.findings import RANK, RULES, Finding
+from engine.findings import RANK, RULES, Finding, findings_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -26,18 +26,22 @@ CASES: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
     ("does-not-divide", "warning", {"model": UNEVEN, "gpus": 64, "pp": 8}, {"model": UNEVEN, "gpus": 64, "pp": 4}),
     ("dp-crosses-spine", "advice", {"rank_order": "tp-cp-ep-pp-dp"}, {}),
     ("dp-crosses-spine", "warning", {"rank_order": "tp-cp-ep-pp-dp", **PRESSED}, PRESSED),
-    ("fsdp-network-bound", "warning", {"gpus": 256, "tp": 1, "pp": 1, "zero": 3, "sequence_tokens": 512, "micro_batches": 1},
-     {"gpus": 256, "tp": 8, "pp": 1, "zero": 3, "micro_batch": 8, "micro_batches": 1}),
+    (
+        "fsdp-network-bound",
+        "warning",
+        {"gpus": 256, "tp": 1, "pp": 1, "zero": 3, "sequence_tokens": 512, "micro_batches": 1},
+        {"gpus": 256, "tp": 8, "pp": 1, "zero": 3, "micro_batch": 8, "micro_batches": 1},
+    ),
     ("simpler-layout-fits", "advice", {"model": "llama-3-8b", "gpus": 32}, {"gpus": 1024}),
     ("experts-imbalanced", "advice", {**MOE, "tp": 1, "pp": 1, "ep": 8}, {**MOE, "tp": 1, "pp": 1, "ep": 1}),
     ("mfu-implausible", "warning", {"training": {"mfu": 0.8}}, {"training": {"mfu": 0.4}}),
     ("no-restart-plan", "warning", {"gpus": 131_072}, {}),
-]  # fmt: skip
+]
 NAMES = [f"{code}-{severity}" for code, severity, _, _ in CASES]
 
 
 def codes(result: Estimate) -> dict[str, str]:
-    return {finding.code: finding.severity for finding in result.findings}
+    return {finding.code: finding.severity for finding in findings_of(result)}
 
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
@@ -63,9 +67,9 @@ def test_findings_are_sorted_and_their_changes_are_legal(
     ask: Any, code: str, severity: str, raises: Any, silent: Any
 ) -> None:
     result = ask(**raises)
-    ranks = [RANK[finding.severity] for finding in result.findings]
+    ranks = [RANK[finding.severity] for finding in findings_of(result)]
     assert ranks == sorted(ranks)
-    for finding in result.findings:
+    for finding in findings_of(result):
         assert finding.title
         assert len(finding.title.split()) <= 7
         assert finding.why.endswith(".")
@@ -80,8 +84,14 @@ def taken(result: Estimate, finding: Finding) -> Estimate:
     layout = {**scenario.layout.model_dump(), **finding.change}
     layout["dp"] = scenario.gpus // (layout["tp"] * layout["cp"] * layout["pp"])
     layout["micro_batches"] = max(1, scenario.layout.global_batch // (layout["dp"] * layout["micro_batch"]))
-    document = {"model": scenario.model.model_dump(), "cluster": "hgx-h100", "gpus": scenario.gpus, "layout": layout,
-                "sequence_tokens": scenario.sequence_tokens, "precision": scenario.precision}  # fmt: skip
+    document = {
+        "model": scenario.model.model_dump(),
+        "cluster": "hgx-h100",
+        "gpus": scenario.gpus,
+        "layout": layout,
+        "sequence_tokens": scenario.sequence_tokens,
+        "precision": scenario.precision,
+    }
     return estimate(scenario_from(document))
 
 
@@ -97,7 +107,7 @@ def taken(result: Estimate, finding: Finding) -> Estimate:
 )
 def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scenario: dict[str, Any]) -> None:
     before = ask(**scenario)
-    finding = next(finding for finding in before.findings if finding.code == code)
+    finding = next(finding for finding in findings_of(before) if finding.code == code)
     assert finding.change
     assert code not in codes(taken(before, finding))
 
@@ -107,7 +117,7 @@ def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scena
 def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, micro_batches: int) -> None:
     """ZB-H1 with few micro-batches wastes more than a tenth, yet two chunks a stage may waste more still."""
     result = ask(schedule=schedule, micro_batches=micro_batches)
-    for finding in result.findings:
+    for finding in findings_of(result):
         if finding.code == "large-bubble" and finding.change:
             assert taken(result, finding).alone.bubble_of_total < result.alone.bubble_of_total
 

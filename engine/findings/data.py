@@ -1,0 +1,65 @@
+"""Findings about what data parallelism puts on the wires: gradients that cross the spine, gathers that show."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.catalog import calibration
+from engine.estimate import Estimate
+from engine.findings.base import Finding, rule
+from engine.language.units import bytes_text, seconds_text, share_text
+from engine.network.fabric import Fabric
+from engine.network.link_load import load_of
+
+
+@rule
+def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    """Gradients that leave their unit of the network."""
+    reach, cluster = estimate.step.placement.reach("data"), estimate.scenario.cluster
+    traffic = [c for c in estimate.step.communication if c.axis == "dp" and c.reach.wire == "spine"]
+    if reach.wire != "spine" or not traffic:
+        return
+    sent = sum(c.sent.value * c.count for c in traffic)
+    shown = sum(c.exposed.value for c in traffic)
+    if shown < calibration.factor("seen_share") * estimate.step.seconds.value:
+        return
+    fabric = Fabric(cluster, estimate.scenario.gpus)
+    risen = sum(float(load_of(c, estimate.step.placement, fabric).uplink_bytes.max()) for c in traffic)
+    nearer = _under_a_leaf(estimate)
+    yield Finding(
+        "dp-crosses-spine",
+        "warning" if cluster.oversubscription > 1 else "advice",
+        "Gradients cross the spine",
+        f"{bytes_text(sent)} per GPU and step travel in rings that leave their unit of {fabric.gpus_per_unit} GPUs, and "
+        f"{bytes_text(risen)} rise from each leaf switch; {seconds_text(shown)} of it shows.",
+        f"Let data parallelism change before pipeline stages: {nearer}."
+        if nearer
+        else "Shard inside a unit (HSDP), or give each unit a pipeline stage of its own.",
+        {"rank_order": nearer} if nearer else {},
+    )
+
+
+def _under_a_leaf(estimate: Estimate) -> str | None:
+    """The rank order with pp last, if gradients then stay in their unit."""
+    scenario, placed = estimate.scenario, estimate.step.placement
+    order = "-".join([axis for axis in scenario.layout.rank_order.split("-") if axis != "pp"] + ["pp"])
+    moved = replace(placed, layout=scenario.layout.model_copy(update={"rank_order": order}))
+    return order if order != scenario.layout.rank_order and moved.reach("data").wire != "spine" else None
+
+
+@rule
+def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
+    """Gathers that computation does not hide."""
+    layout = estimate.scenario.layout
+    shown = sum(c.exposed.value for c in estimate.step.communication if c.axis == "dp")
+    share = shown / estimate.step.seconds.value
+    if layout.zero == 3 and share > calibration.factor("network_bound_share"):
+        tokens = layout.micro_batch * estimate.scenario.sequence_tokens // layout.cp
+        groups = "" if layout.hsdp_shard else ", or shard inside a group (HSDP)"
+        yield Finding(
+            "fsdp-network-bound",
+            "warning",
+            "FSDP waits for the network",
+            f"{share_text(share)} of the step waits for weights and gradients, or is slowed by computing beside them: "
+            f"{tokens:,} tokens a GPU and micro-batch are little work to hide them.",
+            f"Raise the tokens per GPU, add tensor parallelism{groups}.",
+        )

@@ -1,0 +1,62 @@
+"""Findings about tensor parallelism: sums that leave the node, and heads that are held twice."""
+
+from collections.abc import Iterator
+
+from engine.estimate import Estimate
+from engine.findings.base import Finding, rule
+from engine.language.units import bytes_text
+from engine.network.collectives import summed_bytes_per_s
+from engine.network.groups import wire_ratio
+
+
+@rule
+def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
+    """Whether the sums of tensor parallelism stay on NVLink."""
+    fabric = estimate.scenario.cluster.gpu.fabric
+    scenario, reach = estimate.scenario, estimate.step.placement.reach("tp")
+    cluster = scenario.cluster
+    nvlink, nic = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
+    each_way, headline = wire_ratio(nvlink, nic), wire_ratio(summed_bytes_per_s(nvlink), nic)
+    if reach.leaves_node:
+        size, order = cluster.gpus_per_node, _tp_first(scenario.layout.rank_order)
+        fits = max(t for t in range(1, size + 1) if scenario.layout.tp % t == 0 and size % t == 0)
+        advice, change = f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits}
+        if fits == scenario.layout.tp and order != scenario.layout.rank_order:  # only the order takes its ranks apart
+            advice, change = f"Let TP change first in the rank order: {order}.", {"rank_order": order}
+        yield Finding(
+            "tp-leaves-node",
+            "error",
+            "Tensor parallel leaves the node",
+            f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than {fabric} each way "
+            f"(the {headline:.0f} times one hears adds its two directions).",
+            advice,
+            change,
+        )
+    elif reach.size > 1:
+        yield Finding(
+            "tp-in-node",
+            "good",
+            "Tensor parallel stays inside",
+            f"{fabric} carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
+            f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
+            "Leave it there.",
+        )
+
+
+def _tp_first(order: str) -> str:
+    return "-".join(["tp", *(axis for axis in order.split("-") if axis != "tp")])
+
+
+@rule
+def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
+    """Ranks that would hold copies of the same key-value heads."""
+    model, tp = estimate.scenario.model, estimate.scenario.layout.tp
+    if tp > model.kv_heads and not model.latent:
+        yield Finding(
+            "kv-heads-copied",
+            "warning",
+            "More ranks than KV heads",
+            f"{tp} tensor-parallel ranks share {model.kv_heads} KV heads: {tp // model.kv_heads} copies of each.",
+            f"Use tp {model.kv_heads} or fewer.",
+            {"tp": model.kv_heads},
+        )
