@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from engine.language.choice import choose
 from engine.language.domain import domain_of
-from engine.language.formula import FORMULAS, Formula, nearest
-from engine.language.refusal import Refusal
+from engine.language.formula import FORMULAS, Formula
 
 HOLDERS = (
     "memory.state",
@@ -61,12 +61,8 @@ def formula_named(name: str) -> Formula:
         import_module(f"engine.{holder}")
         if name in FORMULAS:
             return FORMULAS[name]
-    raise Refusal(
-        "formula",
-        name,
-        "there is no formula of this name; formulas lists them all",
-        nearest(name, FORMULAS),
-        "unknown-formula",
+    return choose(
+        "formula", name, FORMULAS, "there is no formula of this name; formulas lists them all", "unknown-formula"
     )
 
 

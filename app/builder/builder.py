@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import groupby
 
 from app.builder.game import EVERY, Game, Move, chunks_of, known_timeline, runs_here
-from engine.language.formula import nearest
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import Op
 from engine.pipeline.schedules.dependencies import Stuck, dependency, op_text
@@ -130,13 +130,7 @@ class Built:
 
         Whatever was placed before, this never gets stuck: it leaves a working order's operations in their order.
         """
-        if name not in self.game.known:
-            raise Refusal(
-                "like",
-                name,
-                f"here one can go on as {', '.join(self.game.known) or 'nobody'}",
-                nearest(name, self.game.known),
-            )
+        one_of("like", name, self.game.known, f"here one can go on as {'{names}' if self.game.known else 'nobody'}")
         done = {(stage, op) for stage, order in enumerate(self.orders) for op in order}
         left = [
             Move(i.stage, i.kind.lower() if i.chunk else i.kind)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from engine.language.formula import nearest
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Placement, Schedule
 from engine.pipeline.schedules.placement import loop
@@ -60,8 +60,7 @@ class Game:
             if not least <= value <= most:
                 near = str(min(max(value, least), most))
                 raise Refusal(field, value, f"a board has room for {least} to {most}", near)
-        if self.cut not in CUTS:
-            raise Refusal("cut", self.cut, f"must be one of {', '.join(CUTS)}", nearest(self.cut, CUTS))
+        one_of("cut", self.cut, CUTS)
 
     @property
     def kinds(self) -> Cut:

@@ -14,8 +14,8 @@ from app.builder.builder import Built, Choice, read, sentence
 from app.builder.game import CUTS, MOST_MICRO_BATCHES, MOST_STAGES, Game, Move, known_timeline
 from app.builder.verdict import Verdict, verdict_on
 from app.web.render import page, part
+from engine.language.choice import strangers
 from engine.language.document import together
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 
 PATH = "/scenes/pp/build"
@@ -124,12 +124,7 @@ def board(request: Request) -> HTMLResponse:
 
 def page_of(given: Mapping[str, str]) -> Page:
     """The view model of a query. Raises Refusal for names it does not know."""
-    strange = [
-        Refusal(name[:80], text, f"no such part of the board; known are {', '.join(KNOWN)}", nearest(name, KNOWN))
-        for name, text in given.items()
-        if name not in KNOWN
-    ]
-    if strange:
+    if strange := strangers(given, KNOWN, "no such part of the board; known are {names}"):
         raise together(strange)
     state = {name: given.get(name, default).strip() for name, default in DEFAULTS.items()}
     try:

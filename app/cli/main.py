@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 
 from app.web.json_text import sentence_of, text_of, value_of
-from engine.language.formula import nearest
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 from engine.language.units import MB
 from engine.pipeline.schedules import SCHEDULES
@@ -85,9 +85,9 @@ def _command(given: list[str]) -> str:
     """The command that was asked for; an unknown one is refused with the nearest."""
     if not given:
         raise Refusal("shardboard", None, f"needs a command: {', '.join(COMMANDS)}", code="usage")
-    if given[0] in COMMANDS or given[0] in ("-h", "--help"):
-        return given[0] if given[0] in COMMANDS else "formulas"  # --help leaves in parse_args
-    raise Refusal("command", given[0], f"there are {', '.join(COMMANDS)}", nearest(given[0], COMMANDS), "usage")
+    if given[0] in ("-h", "--help"):
+        return "formulas"  # --help leaves in parse_args
+    return one_of("command", given[0], COMMANDS, "there are {names}", "usage")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -28,7 +28,7 @@ from app.lessons.exercises import exercise_named
 from app.lessons.glossary import reference_named, word_named
 from app.lessons.prose import Pieces, Shown, sentence
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
-from app.plan.form import PRESETS, document_of, query_of, state_of, strangers
+from app.plan.form import PRESETS, document_of, misnamed, query_of, state_of
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
 from engine.catalog.calibration import factors
@@ -36,8 +36,9 @@ from engine.catalog.hardware import Fact, cluster_named, cluster_names, gpu_name
 from engine.estimate import Estimate, estimate
 from engine.formulas import formula_named
 from engine.language import units
+from engine.language.choice import choose, strangers
 from engine.language.document import together
-from engine.language.formula import Term, nearest, number_of
+from engine.language.formula import Term, number_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -132,10 +133,7 @@ class Calls:
         return self._opens(_text(found.value, found.unit, as_), words, "value", found.value)
 
     def factor(self, name: str, /, as_: str = "") -> Shown:
-        known = factors()
-        if name not in known:
-            raise Refusal("factor", name, "there is no such factor", nearest(name, known))
-        made = known[name]
+        made = choose("factor", name, factors(), "there is no such factor")
         unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
         low, high = (_text(each, unit, as_) for each in (made.low, made.high))
         words = f"fitted or judged, seen from {low} to {high}: {escape(made.source)}."
@@ -143,11 +141,8 @@ class Calls:
 
     def scene(self, name: str, frame: int, /, **knobs: Any) -> Shown:
         scene = scene_named(name)
-        for knob in knobs:
-            if knob not in [each.name for each in scene.knobs]:
-                raise Refusal(
-                    knob, knobs[knob], f"{name} has no such knob", nearest(knob, [k.name for k in scene.knobs])
-                )
+        if strange := strangers(knobs, [knob.name for knob in scene.knobs], f"{name} has no such knob"):
+            raise together(strange)
         frames = scene.frames(scene.values({key: str(given) for key, given in knobs.items()}))
         if not 0 <= frame < len(frames):
             raise Refusal("frame", frame, f"{name} has frames 0 to {len(frames) - 1}")
@@ -156,11 +151,10 @@ class Calls:
         return self._block("lessons/_scene.html", scene=scene, frame=frames[frame], href=f"/scenes/{name}?{query}")
 
     def figure(self, name: str, /, preset: str = CARD, **fields: Any) -> Shown:
-        if name not in FIGURES:
-            raise Refusal("figure", name, f"the planner's figures are {', '.join(FIGURES)}", nearest(name, FIGURES))
+        draw = choose("figure", name, FIGURES, "the planner's figures are {names}")
         query = plan_query(preset, fields)
         seed = f"{name}-{len(self.pieces.inline)}"
-        wide, narrow = (FIGURES[name](planned(query), query, seed, small) for small in (False, True))
+        wide, narrow = (draw(planned(query), query, seed, small) for small in (False, True))
         return self._block(
             "lessons/_figure.html", wide=wide, narrow=narrow, title=preset, href=f"/plan?{query}".rstrip("?")
         )
@@ -226,9 +220,9 @@ class Posed:
 
 
 def _text(value: float, unit: str, as_: str) -> str:
-    if as_ and as_ not in FORMATS:
-        raise Refusal("as_", as_, f"the formats are {', '.join(FORMATS)}", nearest(as_, FORMATS))
-    return FORMATS[as_](value) if as_ else units.quantity_text(value, unit) if unit else units.digits_text(value)
+    if as_:
+        return choose("as_", as_, FORMATS, "the formats are {names}")(value)
+    return units.quantity_text(value, unit) if unit else units.digits_text(value)
 
 
 def fact_named(name: str, key: str) -> Fact:
@@ -240,19 +234,16 @@ def fact_named(name: str, key: str) -> Fact:
     cluster = cluster_named(name) if name in cluster_names() else None
     gpu = cluster.gpu if cluster else gpu_named(name)
     found = {fact.name: fact for fact in (*gpu.facts, *(cluster.facts if cluster else ()))}
-    if key not in found:
-        raise Refusal("fact", key, f"{name} has {', '.join(found)}", nearest(key, found))
-    return found[key]
+    return choose("fact", key, found, f"{name} has {{names}}")
 
 
 def plan_query(preset: str, fields: Mapping[str, Any]) -> str:
     """The planner's query for a preset with fields of its form changed."""
-    if preset not in PRESETS:
-        raise Refusal("preset", preset, f"the presets are {', '.join(PRESETS)}", nearest(preset, PRESETS))
+    state = choose("preset", preset, PRESETS, "the presets are {names}")
     given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in fields.items()}
-    if unknown := strangers(given.items()):
+    if unknown := misnamed(given.items()):
         raise together(unknown)
-    return query_of(state_of({**PRESETS[preset], **given}))
+    return query_of(state_of({**state, **given}))
 
 
 @lru_cache(maxsize=128)

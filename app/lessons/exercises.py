@@ -8,7 +8,8 @@ from pydantic import BaseModel, ConfigDict
 
 from app.lessons.glossary import content
 from engine.formulas import formula_named
-from engine.language.formula import Formula, Term, WrongModel, nearest
+from engine.language.choice import choose, nearest
+from engine.language.formula import Formula, Term, WrongModel
 from engine.language.refusal import Refusal
 from engine.language.units import quantity_text
 
@@ -87,9 +88,7 @@ class Exercise(BaseModel):
     def chosen(self, name: str) -> Choice:
         """The choice of this name, or a Refusal."""
         found = {choice.name: choice for choice in self.choices}
-        if name not in found:
-            raise Refusal("answer", name, "choose one of the answers offered", nearest(name, found))
-        return found[name]
+        return choose("answer", name, found, "choose one of the answers offered")
 
 
 def exercises() -> dict[str, Exercise]:
@@ -103,7 +102,4 @@ def exercise_named(key: str) -> Exercise:
     >>> exercise_named("forgotten-optimizer").shown
     '140 GB'
     """
-    known = exercises()
-    if key not in known:
-        raise Refusal("exercise", key, "there is no such exercise", nearest(key, known))
-    return known[key]
+    return choose("exercise", key, exercises(), "there is no such exercise")

@@ -7,8 +7,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict
 
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 
 CONTENT = Path(__file__).parents[1] / "content"
 
@@ -99,10 +98,7 @@ def word_named(name: str) -> Word:
     >>> word_named("zero-1").name
     'ZeRO'
     """
-    names = named()
-    if name.lower() not in names:
-        raise Refusal("term", name, "the glossary has no such word", nearest(name.lower(), names))
-    return names[name.lower()]
+    return choose("term", name.lower(), named(), "the glossary has no such word")
 
 
 def references() -> dict[str, Reference]:
@@ -116,7 +112,4 @@ def reference_named(key: str) -> Reference:
     >>> reference_named("zero").short
     'Rajbhandari et al. 2020'
     """
-    known = references()
-    if key not in known:
-        raise Refusal("source", key, "the list of sources has no such key", nearest(key, known))
-    return known[key]
+    return choose("source", key, references(), "the list of sources has no such key")

@@ -27,8 +27,7 @@ from app.lessons.calls import Calls, Posed, Used
 from app.lessons.exercises import exercises
 from app.lessons.glossary import CONTENT, named
 from app.lessons.prose import MARK, Heading, ProseError, marked, prose
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 
 FOLDER = CONTENT / "lessons"
 SPARE = ("glossary.yaml", "sources.yaml", "exercises.yaml")  # a text also depends on these
@@ -132,9 +131,7 @@ def lessons(folder: Path = FOLDER) -> tuple[Lesson, ...]:
 def lesson_named(slug: str) -> Lesson:
     """The lesson of this name, or a Refusal with the name most like it."""
     known = {lesson.slug: lesson for lesson in lessons()}
-    if slug not in known:
-        raise Refusal("lesson", slug, "there is no such lesson", nearest(slug, known))
-    return known[slug]
+    return choose("lesson", slug, known, "there is no such lesson")
 
 
 @lru_cache(maxsize=64)

@@ -9,8 +9,7 @@ from app.board.charts import Turn, knob_curves, memory_over_step, turn
 from app.plan.form import FIELDS, Field, document_of
 from app.web.json_text import script_json
 from engine.estimate import Estimate
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 from engine.language.units import bytes_text, seconds_text, share_text
 
 KNOBS = tuple(field for field in FIELDS.values() if field.kind == "slider")
@@ -47,10 +46,7 @@ def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> Ch
 
     name   of a slider
     """
-    names = [knob.name for knob in KNOBS]
-    if name not in names:
-        raise Refusal("knob", name, f"must be one of {', '.join(names)}", nearest(name, names))
-    field = FIELDS[name]
+    field = choose("knob", name, {knob.name: knob for knob in KNOBS})
     turns = [
         turn(value, lambda value=value: document_of({**state, field.name: f"{value:g}"}))
         for value in _positions(field, state)

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 from app.web.json_text import value_of
 from engine.catalog.hardware import cluster_named, cluster_names
 from engine.catalog.model import catalogue
+from engine.language.choice import one_of, strangers
 from engine.language.document import together
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.pipeline.schedules import SCHEDULES
@@ -146,18 +146,13 @@ def _plain(field: Field, text: str) -> str:
     return bare.strip()
 
 
-def strangers(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) -> list[Refusal]:
+def misnamed(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) -> list[Refusal]:
     """What a query says that the form cannot hold: names it does not know, and names given twice.
 
     beside   names that mean something else to the page that asks
     """
     given = [name for name, _ in query]
-    names = [name for name in given if name not in beside]
-    unknown = [
-        Refusal(name[:80], None, "the planner has no such field", nearest(name, FIELDS))
-        for name in names
-        if name not in FIELDS
-    ]
+    unknown = strangers(dict.fromkeys(given), (*FIELDS, *beside), "the planner has no such field")
     twice = [Refusal(name, None, "is given twice") for name in (*FIELDS, *beside) if given.count(name) > 1]
     return unknown + twice
 
@@ -251,9 +246,7 @@ def _cluster(document: dict[str, Any], state: Mapping[str, str]) -> None:
 
 
 def _units(document: dict[str, Any], state: Mapping[str, str]) -> None:
-    known = [option for option, _ in FIELDS["units"].options]
-    if state["units"] not in known:
-        raise Refusal("units", state["units"], f"must be one of {', '.join(known)}", nearest(state["units"], known))
+    one_of("units", state["units"], [option for option, _ in FIELDS["units"].options])
 
 
 def _batch(document: dict[str, Any], state: Mapping[str, str]) -> None:

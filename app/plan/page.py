@@ -11,7 +11,7 @@ from markupsafe import Markup
 from app.board.svg import Figure
 from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
-from app.plan.form import FIELDS, GROUPS, PRESETS, document_of, field_of, nics, query_of, state_of, strangers
+from app.plan.form import FIELDS, GROUPS, PRESETS, document_of, field_of, misnamed, nics, query_of, state_of
 from app.plan.remarks import pipeline_remark, remarks
 from app.plan.terms import shown_terms, term_at
 from app.web.json_text import script_json
@@ -153,7 +153,7 @@ def chart(request: Request, name: Literal["memory", "knob"], knob: str = "pp") -
 
 def _estimate(request: Request, state: Mapping[str, str]) -> Estimate:
     """The estimate of a state, if the query it came from says nothing that the form does not know."""
-    if unknown := strangers(request.query_params.multi_items()):
+    if unknown := misnamed(request.query_params.multi_items()):
         raise together(unknown)
     return estimate(scenario_from(document_of(state)))
 

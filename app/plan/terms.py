@@ -1,8 +1,8 @@
 """The numbers that the planner shows, by the names its links use: those of the API's document, and a few of its own."""
 
 from engine.estimate import Estimate
-from engine.language.formula import Term, nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
+from engine.language.formula import Term
 from engine.layout.layout import AXES
 from engine.lens.napkin import comparisons
 from engine.run.goodput import days_with_failures
@@ -37,10 +37,7 @@ def _with_failures(estimate: Estimate) -> dict[str, Term]:
 
 def term_at(estimate: Estimate, path: str) -> Term:
     """The term that a link names."""
-    found = shown_terms(estimate)
-    if path not in found:
-        raise Refusal("number", path, "no number of this plan has this name", nearest(path, found))
-    return found[path]
+    return choose("number", path, shown_terms(estimate), "no number of this plan has this name")
 
 
 def _lost(estimate: Estimate) -> dict[str, Term]:

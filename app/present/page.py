@@ -8,7 +8,7 @@ from app.lessons.lesson import lesson_named, lessons
 from app.lessons.slides import slides
 from app.scenes.view import frame_number, place, view_of
 from app.web.render import page
-from engine.language.formula import nearest
+from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)

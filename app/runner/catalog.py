@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from app.runner.demos import cp, ddp, ep, faults, fsdp2, hsdp, mixes, pp, tp, tp_sp, zero1
 from app.runner.description import Demo
 from app.runner.knobs import Value
-from engine.language.formula import nearest
+from engine.language.choice import choose, strangers
 from engine.language.refusal import Refusal
 
 DEMOS: dict[str, Demo] = {
@@ -32,9 +32,7 @@ def demo_named(name: object) -> Demo:
     >>> demo_named("ddp").axes
     ('dp',)
     """
-    if not isinstance(name, str) or name not in DEMOS:
-        raise Refusal("demo", name, f"there is no such demo; there are {', '.join(DEMOS)}", nearest(str(name), DEMOS))
-    return DEMOS[name]
+    return choose("demo", name, DEMOS, "there is no such demo; there are {names}")
 
 
 def checked(demo: Demo, given: Mapping[str, object]) -> dict[str, Value]:
@@ -48,16 +46,7 @@ def checked(demo: Demo, given: Mapping[str, object]) -> dict[str, Value]:
 gradients as if they were equal, so the training is wrong (loss off by 0.05); the nearest that works: 6 or 9
     """
     known = {knob.name: knob for knob in demo.knobs}
-    found = [
-        Refusal(
-            str(name),
-            given[name],
-            f"{demo.name} has no such knob; it has {', '.join(known)}",
-            nearest(str(name), known),
-        )
-        for name in given
-        if name not in known
-    ]
+    found = strangers(given, known, f"{demo.name} has no such knob; it has {{names}}")
     params: dict[str, Value] = {}
     for name, knob in known.items():
         try:

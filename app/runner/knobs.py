@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from engine.language.formula import nearest
+from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 
 Value = int | str

@@ -6,8 +6,9 @@ from functools import cached_property
 
 from app.plan.form import document_of, query_of
 from engine.estimate import Estimate, estimate
+from engine.language.choice import one_of
 from engine.language.document import together
-from engine.language.formula import Term, nearest
+from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.layout.layout import AXES, Axis
 from engine.ledger import AxisRow, wire_ledger
@@ -102,10 +103,10 @@ def case_of(state: Mapping[str, str], view: Mapping[str, str]) -> TopologyCase:
     fabric, refused = Fabric(scenario.cluster, scenario.gpus), []
     for name, count, noun in (("you", fabric.gpus, "ranks"), ("lost", fabric.nodes, "nodes")):
         refused += _place_refused(name, view[name], count, noun)
-    if view["colour"] and view["colour"] not in AXES:
-        refused.append(
-            Refusal("colour", view["colour"][:40], f"must be one of {', '.join(AXES)}", nearest(view["colour"], AXES))
-        )
+    try:
+        one_of("colour", view["colour"] or AXES[0], AXES)
+    except Refusal as refusal:
+        refused.append(refusal)
     if refused:
         raise together(refused)
     return TopologyCase(state, view, estimate(scenario))

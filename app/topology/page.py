@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 from markupsafe import Markup
 
-from app.plan.form import FIELDS, field_of, nics, query_of, state_of, strangers
+from app.plan.form import FIELDS, field_of, misnamed, nics, query_of, state_of
 from app.topology.board import TopologyBoard
 from app.topology.case import VIEW, TopologyCase, address, case_of
 from app.topology.imported import state_of_document
@@ -18,8 +18,8 @@ from app.topology.tries import Try, tries_of
 from app.web.json_text import script_json
 from app.web.render import page, part
 from engine.export import TARGETS, Export, export, read
+from engine.language.choice import choose
 from engine.language.document import together
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 from engine.layout.layout import AXES
 from engine.layout.simplicity import layout_name
@@ -168,10 +168,9 @@ def download(request: Request, target: str, name: str) -> Response:
     """One file of an export, to keep."""
     made = export(_case(request).estimate.scenario, target)
     files = {file.name: file for file in made.files}
-    if name not in files:
-        raise Refusal("file", name[:80], f"{made.title} has {', '.join(files)}", nearest(name, files))
+    file = choose("file", name, files, f"{made.title} has {{names}}")
     disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return PlainTextResponse(files[name].text, headers=disposition)
+    return PlainTextResponse(file.text, headers=disposition)
 
 
 @router.post("/import")
@@ -211,10 +210,9 @@ def working(request: Request, path: str) -> HTMLResponse:
     """How one number of the ledger is computed."""
     case = _case(request)
     terms = {name: term for row in case.rows for name, term in row.terms.items()} | {"waiting": case.waiting}
-    if path not in terms:
-        raise Refusal("number", path[:80], "no number of this floor has this name", nearest(path, terms))
+    term = choose("number", path, terms, "no number of this floor has this name")
     template = "plan/_working.html" if "HX-Request" in request.headers else "topology/working.html"
-    return page(request, template, term=terms[path], query=case.query)
+    return page(request, template, term=term, query=case.query)
 
 
 def exports_of(case: TopologyCase) -> list[Export]:
@@ -223,7 +221,7 @@ def exports_of(case: TopologyCase) -> list[Export]:
 
 
 def _case(request: Request) -> TopologyCase:
-    if unknown := strangers(request.query_params.multi_items(), beside=VIEW):
+    if unknown := misnamed(request.query_params.multi_items(), beside=VIEW):
         raise together(unknown)
     return case_of(state_of(request.query_params), _view(request))
 

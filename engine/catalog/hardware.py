@@ -9,8 +9,8 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from engine.language.choice import choose, strangers
 from engine.language.domain import Domain
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 from engine.language.units import GB, GIB, TB
 
@@ -213,7 +213,7 @@ def gpu_named(name: str) -> Gpu:
     >>> gpu_named("h200").title
     'NVIDIA H200 SXM 141 GB'
     """
-    return _named(_catalogue().gpus, name, "gpu")
+    return choose("gpu", name, _catalogue().gpus, "the catalogue has {names}")
 
 
 def cluster_names() -> tuple[str, ...]:
@@ -231,13 +231,7 @@ def cluster_named(name: str, field: str = "cluster") -> Cluster:
     >>> cluster_named("hgx-h100").gpus_per_node
     8
     """
-    return _named(_catalogue().clusters, name, field)
-
-
-def _named(known: Mapping[str, Any], name: object, field: str) -> Any:
-    if isinstance(name, str) and name in known:
-        return known[name]
-    raise Refusal(field, name, f"the catalogue has {', '.join(known)}", nearest(str(name), known))
+    return choose(field, name, _catalogue().clusters, "the catalogue has {names}")
 
 
 def cluster_from(document: object) -> Cluster:
@@ -255,11 +249,8 @@ def cluster_from(document: object) -> Cluster:
         return cluster_named(document)  # type: ignore[arg-type]
     if "base" not in document:
         raise Refusal("cluster.base", None, f"it must name the cluster to start from: {', '.join(cluster_names())}")
-    for key in document:
-        if key != "base" and key not in LIMITS:
-            known = ("base", *LIMITS)
-            rule = f"a cluster takes {', '.join(known)}"
-            raise Refusal(f"cluster.{key}", document[key], rule, nearest(str(key), known))
+    for refusal in strangers(document, ("base", *LIMITS), "a cluster takes {names}"):
+        raise Refusal(f"cluster.{refusal.field}", refusal.value, refusal.rule, refusal.nearest)
     base = cluster_named(document["base"], "cluster.base")
     return _changed(base, {name: _limited(name, document[name]) for name in LIMITS if name in document})
 

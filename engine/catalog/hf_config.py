@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.catalog.model import Model
+from engine.language.choice import one_of
 from engine.language.document import read
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 
 GATED = ("llama", "mistral", "mixtral", "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "deepseek_v2", "deepseek_v3", "gemma",
@@ -100,6 +100,4 @@ def _family(config: Mapping[str, Any]) -> str:
         if "n_embd" in config:
             return "gpt2"
         return "llama"
-    if not isinstance(family, str) or family not in KNOWN:
-        raise Refusal("model.hf_config.model_type", family, f"known are {', '.join(KNOWN)}", nearest(family, KNOWN))
-    return family
+    return one_of("model.hf_config.model_type", family, KNOWN, "known are {names}")

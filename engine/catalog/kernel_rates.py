@@ -14,8 +14,8 @@ import numpy as np
 
 from engine.catalog.calibration import factor
 from engine.catalog.hardware import Gpu
-from engine.language.formula import Number, nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import one_of
+from engine.language.formula import Number
 
 TABLES = Path(__file__).parent / "kernels"
 
@@ -149,8 +149,7 @@ def nvlink_collective_s(gpu: Gpu, op: str, ranks: Number, payload_bytes: Number)
     >>> round(nvlink_collective_s(gpu_named("h100"), "all_gather", 8, 2**27) * 1e6)
     390
     """
-    if op not in ROUND_TRIPS:
-        raise Refusal("op", op, f"a collective is one of {', '.join(ROUND_TRIPS)}", nearest(op, ROUND_TRIPS))
+    one_of("op", op, ROUND_TRIPS, "a collective is one of {names}")
     curves = _nvlink_curves(gpu.kernels)[op]
     ranks, payload = np.broadcast_arrays(np.asarray(ranks, dtype=float), np.asarray(payload_bytes, dtype=float))
     counts = np.array(list(curves))

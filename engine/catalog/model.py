@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
+from engine.language.choice import choose
 from engine.language.document import Count, Document, Real, Says, Whole, whole
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 
 CATALOG = Path(__file__).parent / "models.yaml"
@@ -122,9 +122,8 @@ def model_named(name: str) -> Model:
     >>> model_named("llama-3-70b").layers
     80
     """
-    if name not in catalogue():
-        raise Refusal("model", name, f"not in the catalogue ({', '.join(catalogue())})", nearest(name, catalogue()))
-    return Model(**{key: value for key, value in catalogue()[name].items() if key not in NOTES})
+    shape = choose("model", name, catalogue(), "not in the catalogue ({names})")
+    return Model(**{key: value for key, value in shape.items() if key not in NOTES})
 
 
 def called_parameters(model: Model) -> tuple[float, float] | None:

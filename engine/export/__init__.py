@@ -8,7 +8,7 @@ from dataclasses import replace
 from engine.export import deepspeed, fsdp2, megatron, megatron_read, torchtitan, torchtitan_read
 from engine.export.base import Export, File, Imported, Target
 from engine.export.beside import take_gaps, with_gaps
-from engine.language.formula import nearest
+from engine.language.choice import choose
 from engine.language.refusal import Refusal
 from engine.scenario import Scenario
 
@@ -33,13 +33,11 @@ def export(scenario: Scenario, target: str) -> Export:
     >>> export(scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}), "megatron").files[0].name
     'train.sh'
     """
-    if target not in TARGETS:
-        rule = f"there is no such target; there are {', '.join(TARGETS)}"
-        raise Refusal("target", target, rule, nearest(str(target), TARGETS))
-    made = TARGETS[target].write(scenario)
+    into = choose("target", target, TARGETS, "there is no such target; there are {names}")
+    made = into.write(scenario)
     first, *others = made.files
     # what can be read back says in comments what its options cannot
-    return replace(made, files=(with_gaps(first, made.left_out), *others)) if TARGETS[target].read else made
+    return replace(made, files=(with_gaps(first, made.left_out), *others)) if into.read else made
 
 
 # how the first line of a TOML file begins, and what the others hold; each is matched line by line, in time that grows with the text

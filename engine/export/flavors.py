@@ -2,7 +2,7 @@
 
 from engine.catalog.model import Model, catalogue, model_named
 from engine.export.named import name_of
-from engine.language.formula import nearest
+from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 
 # (model.name, model.flavor): model of the catalogue. Read from torchtitan/models/*/__init__.py; a test compares the shapes.

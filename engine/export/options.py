@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.language.formula import nearest
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 
 OPTION = re.compile(r"--[A-Za-z][\w.-]*\Z")
@@ -38,9 +38,7 @@ class Options:
             raise Refusal(name, None, f"needs a value{': ' + ', '.join(choices) if choices else ''}")
         if more:
             raise Refusal(name, " ".join(self.given[name]), "takes one value", value)
-        if choices and value not in choices:
-            raise Refusal(name, value, f"must be one of {', '.join(choices)}", nearest(value, choices))
-        return value
+        return one_of(name, value, choices) if choices else value
 
     def whole(self, name: str, least: int = 1) -> int | None:
         """The value of an option as a whole number; None where it is not given."""

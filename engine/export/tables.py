@@ -5,7 +5,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import Any
 
-from engine.language.formula import nearest
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 
 LARGEST = 10**15
@@ -45,9 +45,7 @@ class Tables:
             return usual
         if not isinstance(value, str):
             raise Refusal(name, value, "needs a text in quotes", usual or None)
-        if choices and value not in choices:
-            raise Refusal(name, value, f"must be one of {', '.join(choices)}", nearest(value, choices))
-        return value
+        return one_of(name, value, choices) if choices else value
 
     def flag(self, name: str) -> bool:
         """A setting as true or false; false where it is not given."""

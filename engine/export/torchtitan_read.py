@@ -11,7 +11,7 @@ from engine.export.tables import Tables, tables_of
 from engine.export.torchtitan import NAME
 from engine.export.torchtitan_gaps import CONVERTERS
 from engine.export.torchtitan_layout import ORDER, SCHEDULES
-from engine.language.formula import nearest
+from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 from engine.layout.layout import Precision
 
@@ -32,9 +32,10 @@ def read(text: str) -> Imported:
     """
     tables, notes = tables_of(text), list[str]()
     for name, value in tables.given.items():
-        if "." not in name or name.partition(".")[0] not in TABLES:
+        table, dot, _ = name.partition(".")
+        if not dot or table not in TABLES:
             rule = f"settings stand in torchtitan's own tables: {', '.join(TABLES)}"
-            raise Refusal(name, value, rule, nearest(name.partition(".")[0], TABLES))
+            raise Refusal(name, value, rule, nearest(table, TABLES))
     model = model_of_flavor(tables.text("model.name", "llama3"), tables.text("model.flavor", "debugmodel"))
     sequence = tables.whole("training.seq_len", 2048)
     degrees = {axis: tables.whole(f"parallelism.{name}_parallel_degree", 1) for axis, name in AXES}

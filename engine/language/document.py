@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from engine.language.formula import nearest
+from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 
 

@@ -10,7 +10,6 @@
 the words on the page are the words beside the code. The unit also says which values have a meaning (see domain.py).
 """
 
-import difflib
 import functools
 import inspect
 import math
@@ -19,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.language.choice import strangers
 from engine.language.domain import Parameter
 from engine.language.refusal import Refusal
 from engine.language.units import latex_number, quantity_text
@@ -122,12 +122,10 @@ class Formula:
 
     def answer(self, given: Mapping[str, object]) -> Term:
         """The same for arguments that a person typed: anything without a meaning is refused in a sentence."""
-        for name in given:
-            if name not in self.parameters:
-                known = ", ".join(self.parameters)
-                raise Refusal(
-                    name, given[name], f"{self.name} takes {known or 'nothing'}", nearest(name, self.parameters)
-                )
+        if strange := strangers(
+            given, self.parameters, f"{self.name} takes {'{names}' if self.parameters else 'nothing'}"
+        ):
+            raise strange[0]
         missing = [p.name for p in self.parameters.values() if p.default is None and p.name not in given]
         if missing:
             parameter = self.parameters[missing[0]]
@@ -204,9 +202,3 @@ def _in_place(text: str, power: str) -> str:
 
 def _symbol(name: str) -> str:
     return name if len(name) == 1 else r"\text{" + name.replace("_", " ") + "}"
-
-
-def nearest(name: str, names: object) -> str | None:
-    """The known name most like the one given, if any is close."""
-    close = difflib.get_close_matches(str(name)[:80], list(names), n=1, cutoff=0.5)  # type: ignore[call-overload]
-    return close[0] if close else None

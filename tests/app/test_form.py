@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.form import FIELDS, GROUPS, PRESETS, Field, document_of, field_of, query_of, state_of, strangers
+from app.plan.form import FIELDS, GROUPS, PRESETS, Field, document_of, field_of, misnamed, query_of, state_of
 from engine.estimate import estimate
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
@@ -174,8 +174,8 @@ def test_every_refusal_stands_beside_a_field_that_exists(given_state: dict[str, 
 
 
 def test_a_query_that_says_more_than_the_form_can_hold_is_told_name_by_name() -> None:
-    assert strangers([(name, "") for name in FIELDS]) == []
-    unknown, twice = strangers([("tpp", "8"), ("pp", "2"), ("pp", "4")])
+    assert misnamed([(name, "") for name in FIELDS]) == []
+    unknown, twice = misnamed([("tpp", "8"), ("pp", "2"), ("pp", "4")])
     assert (unknown.field, unknown.nearest) == ("tpp", "tp")
     assert twice.sentence == "pp: is given twice"
 

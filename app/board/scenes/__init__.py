@@ -9,8 +9,7 @@ from app.board.scenes.layout.scene import LAYOUT
 from app.board.scenes.pp.scene import PP
 from app.board.scenes.tp.scene import TP
 from app.board.scenes.zero.scene import ZERO
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 
 SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, PP, CP, EP, LAYOUT, FAILURES)}
 
@@ -19,6 +18,4 @@ __all__ = ["SCENES", "Frame", "Knob", "Misconception", "Question", "Scene", "Swi
 
 def scene_named(name: str) -> Scene:
     """The scene of this name, or a Refusal with the name most like it."""
-    if name not in SCENES:
-        raise Refusal("scene", name, f"there is no such scene; there are {', '.join(SCENES)}", nearest(name, SCENES))
-    return SCENES[name]
+    return choose("scene", name, SCENES, "there is no such scene; there are {names}")

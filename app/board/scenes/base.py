@@ -12,9 +12,10 @@ from typing import Literal
 
 from app.board.linked import LinkedFigure
 from app.board.pen import number
+from engine.language.choice import one_of, strangers
 from engine.language.document import together
 from engine.language.domain import Domain
-from engine.language.formula import Term, nearest
+from engine.language.formula import Term
 from engine.language.refusal import Refusal
 
 WIDTH, HEIGHT = 720, 400  # of every frame: 16 units of text are then 21 pixels on a projector of 1024x768
@@ -67,9 +68,7 @@ class Switch:
 
     def value(self, text: str) -> float:
         names = [name for name, _ in self.options]
-        if text not in names:
-            raise Refusal(self.name, text, f"must be one of {', '.join(names)}", nearest(text, names))
-        return float(names.index(text))
+        return float(names.index(one_of(self.name, text, names)))
 
 
 @dataclass(frozen=True)
@@ -140,12 +139,8 @@ class Scene:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
         found: dict[str, float] = {}
         names = [knob.name for knob in self.knobs]
-        rule = f"this scene has no such knob; it has {', '.join(names)}"
-        refused = [
-            Refusal(name[:80], text, rule, nearest(name, names))
-            for name, text in given.items()
-            if name not in (*names, *BESIDE)
-        ]
+        turned = {name: text for name, text in given.items() if name not in BESIDE}
+        refused = strangers(turned, names, "this scene has no such knob; it has {names}")
         for knob in self.knobs:
             try:
                 found[knob.name] = knob.value(given.get(knob.name, knob_text(knob)).strip())

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from app.runner.fake.events import Event
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import one_of
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -21,7 +20,6 @@ def recorded_names() -> list[str]:
 
 def recorded(name: str) -> list[Event]:
     """The events of a kept trace. The first holds the command that made it, the date and the versions."""
-    if name not in recorded_names():
-        raise Refusal("recorded", name, f"there are {', '.join(recorded_names())}", nearest(name, recorded_names()))
+    one_of("recorded", name, recorded_names(), "there are {names}")
     lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines]

@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Any
 
 from engine.catalog.model import Model, catalogue, model_named
+from engine.language.choice import nearest
 from engine.language.document import Count, Document, Says, Whole, beside, divisors, read, together
-from engine.language.formula import nearest
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.layout.stages import Stage, stages_of

@@ -1,8 +1,7 @@
 """Pipeline schedules, one small file each. To add one: copy the smallest sibling and list it here; the page, the CLI
 and the tests read this list."""
 
-from engine.language.formula import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 from engine.pipeline.schedules.base import Op, Schedule, Shape
 from engine.pipeline.schedules.dualpipe import DUALPIPE
 from engine.pipeline.schedules.dualpipev import DUALPIPEV
@@ -36,7 +35,4 @@ def schedule_named(name: str) -> Schedule:
     >>> schedule_named("1f1b").title
     '1F1B'
     """
-    if name not in SCHEDULES:
-        rule = f"there is no such schedule; there are {', '.join(SCHEDULES)}"
-        raise Refusal("layout.schedule", name, rule, nearest(name, SCHEDULES))
-    return SCHEDULES[name]
+    return choose("layout.schedule", name, SCHEDULES, "there is no such schedule; there are {names}")
