@@ -23,7 +23,7 @@ OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.
 # Floors of the engine from the ground up: folders, and the modules beside them. Nothing imports what stands above it.
 FLOORS = [
     {"language"},
-    {"catalog"},
+    {"catalog", "asking"},
     {"pipeline", "layout"},
     {"memory"},
     {"compute"},

@@ -6,13 +6,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.demos.board import RunBoard, last_moment, until
-from app.demos.rows import VerdictRow, value_text, verdict_rows
+from app.demos.rows import VerdictRow, verdict_rows
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
 from app.runner.knobs import Choice
 from app.runner.recordings import can_run
-from app.scenes.grading import amount
 from app.settings import settings
+from engine.asking.grade import nearness
+from engine.asking.reading import amount
 from engine.language.refusal import Refusal
 
 GUESS = "guess"
@@ -109,7 +110,4 @@ def _worth(guess: str, found: Sequence[Mapping[str, Any]]) -> str:
     states = [event["opt_bytes"] for event in found if event["event"] == "state" and event["rank"] != "ref"]
     if value is None or not states:
         return ""
-    ratio = value / max(states)
-    if 0.9 <= ratio <= 1.1:
-        return "Right."
-    return f"That is {value_text(ratio, 'times')} of it." if ratio < 1000 else "That is far more."
+    return nearness(value, max(states))

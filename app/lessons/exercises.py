@@ -1,31 +1,14 @@
 """Spot the wrong calculator: an answer made by a named wrong model of the engine, and what it forgot."""
 
-from dataclasses import dataclass
 from functools import cached_property
-from math import isclose
 
 from pydantic import BaseModel, ConfigDict
 
 from app.lessons.glossary import content
+from engine.asking.slips import Slip, slips_of
 from engine.formulas import formula_named
-from engine.language.choice import choose, nearest
-from engine.language.formula import Formula, Term, WrongModel
-from engine.language.refusal import Refusal
-from engine.language.units import quantity_text
-
-RIGHT = "right"  # the answer that nothing is wrong
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One thing that could be wrong, and what a calculator with that mistake would have said."""
-
-    name: str
-    title: str
-    why: str
-    value: float
-    text: str
-    is_it: bool
+from engine.language.choice import choose
+from engine.language.formula import Formula, Term
 
 
 class Exercise(BaseModel):
@@ -57,38 +40,27 @@ class Exercise(BaseModel):
         """What is right."""
         return self.made.answer(self.arguments)
 
+    @cached_property
+    def choices(self) -> tuple[Slip, ...]:
+        """What one may answer: the wrong models that say something else than the engine here, and that all is well."""
+        return slips_of(self.term)
+
+    @property
+    def found(self) -> Slip:
+        """What is wrong with the calculator."""
+        slips = {slip.name: slip for slip in self.choices}
+        return choose(
+            f"exercise {self.key}", self.wrong, slips, f"{self.formula} has no such wrong model that errs here"
+        )
+
     @property
     def shown(self) -> str:
         """The calculator's answer."""
-        return next(choice.text for choice in self.choices if choice.is_it)
+        return self.found.text
 
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """What one may answer: the wrong models that say something else than the engine here, and that all is well."""
-        term, numbers = self.term, self.term.numbers
-        made = [self._choice(wrong, float(wrong.function(**numbers))) for wrong in self.made.wrongs]
-        told = sorted((c for c in made if not isclose(c.value, term.value)), key=lambda c: c.title.lower())
-        right = Choice(
-            RIGHT, "nothing, it is right", "This is what the engine says.", term.value, term.text, self.wrong == RIGHT
-        )
-        if not any(choice.is_it for choice in (*told, right)):
-            raise Refusal(
-                f"exercise {self.key}",
-                self.wrong,
-                f"{self.formula} has no such wrong model that errs here",
-                nearest(self.wrong, [w.name for w in self.made.wrongs]),
-            )
-        return (*told, right)
-
-    def _choice(self, wrong: WrongModel, value: float) -> Choice:
-        return Choice(
-            wrong.name, wrong.title, wrong.why, value, quantity_text(value, self.made.unit), wrong.name == self.wrong
-        )
-
-    def chosen(self, name: str) -> Choice:
+    def chosen(self, name: str) -> Slip:
         """The choice of this name, or a Refusal."""
-        found = {choice.name: choice for choice in self.choices}
-        return choose("answer", name, found, "choose one of the answers offered")
+        return choose("answer", name, {slip.name: slip for slip in self.choices}, "choose one of the answers offered")
 
 
 def exercises() -> dict[str, Exercise]:

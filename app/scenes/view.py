@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlencode
 
-from app.board.scenes import SCENES, Frame, Misconception, Question, Scene
+from app.board.scenes import SCENES, Frame, Misconception, Scene
 from app.board.scenes.base import knob_text
-from app.scenes.grading import Verdict, graded
+from engine.asking.grade import Verdict, graded
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 

@@ -4,8 +4,9 @@ from math import isclose
 
 import pytest
 
-from app.lessons.exercises import RIGHT, Exercise, exercises
+from app.lessons.exercises import Exercise, exercises
 from app.lessons.lesson import posed, uses
+from engine.asking.slips import RIGHT
 from engine.language.refusal import Refusal
 from tests.content.test_lessons import typed_digits
 
@@ -15,7 +16,7 @@ each_exercise = pytest.mark.parametrize("given", EXERCISES.values(), ids=list(EX
 
 @each_exercise
 def test_an_exercise_has_one_right_answer_among_several(given: Exercise) -> None:
-    assert [choice.name for choice in given.choices if choice.is_it] == [given.wrong]
+    assert given.found.name == given.wrong
     assert len(given.choices) >= 3
     assert given.choices[-1].name == RIGHT
 
@@ -51,7 +52,7 @@ def test_there_are_enough_of_them_and_lessons_pose_some() -> None:
 def test_an_exercise_without_such_a_wrong_model_is_refused() -> None:
     one = next(iter(EXERCISES.values()))
     with pytest.raises(Refusal, match="no such wrong model"):
-        _ = one.model_copy(update={"wrong": "nobody"}).choices
+        _ = one.model_copy(update={"wrong": "nobody"}).found
 
 
 def test_an_answer_that_nobody_offered_is_refused() -> None:

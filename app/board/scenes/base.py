@@ -12,6 +12,7 @@ from typing import Literal
 
 from app.board.linked import LinkedFigure
 from app.board.pen import number
+from engine.asking.question import Question
 from engine.language.choice import one_of, strangers
 from engine.language.document import together
 from engine.language.domain import Domain
@@ -84,24 +85,6 @@ class Frame:
     caption: str
     description: str
     figure: "SceneFigure"
-
-
-@dataclass(frozen=True)
-class Question:
-    """What to predict before the scene plays.
-
-    ask       the question
-    answer    what the engine says: a Term for a number; for a choice the right option is `right`
-    options   of a choice, in the order shown; empty for a number
-    because   one or two sentences, once answered
-    """
-
-    ask: str
-    because: str
-    answer: Term | None = None
-    options: tuple[str, ...] = ()
-    right: int = 0
-    tolerance: float = 0.1
 
 
 @dataclass(frozen=True)

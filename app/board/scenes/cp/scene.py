@@ -1,6 +1,6 @@
 """Context parallel: a sequence in strips, keys and values on a ring, and a deal that levels causal work."""
 
-from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, SceneFigure, Switch, Values
+from app.board.scenes.base import Frame, Knob, Misconception, Scene, SceneFigure, Switch, Values
 from app.board.scenes.cp.case import BACKWARD, SHAPE, Case, work_of
 from app.board.scenes.cp.drawing import (
     BARS,
@@ -19,6 +19,7 @@ from app.board.scenes.cp.drawing import (
     work_bars,
 )
 from app.board.scenes.pieces import Bar, Lane, lanes
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.language.units import count_text, digits_text, seconds_text, share_text

@@ -2,9 +2,10 @@
 
 from math import cos, pi, sin
 
-from app.board.scenes.base import WIDTH, Frame, Knob, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.base import WIDTH, Frame, Knob, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.ddp.case import Case
 from app.board.scenes.pieces import Bar, Lane, block, gpu, lanes
+from engine.asking.question import Question
 from engine.catalog.hardware import gpu_named
 from engine.language.formula import Term
 from engine.language.units import bytes_text, count_text, seconds_text, share_text

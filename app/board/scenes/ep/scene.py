@@ -1,7 +1,7 @@
 """Expert parallel: experts stay where they are, tokens travel to them and back."""
 
 from app.board.legend import words_width
-from app.board.scenes.base import Frame, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.base import Frame, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.ep.case import DRAWN, GPUS, KNOBS, MODEL, Case
 from app.board.scenes.ep.drawing import (
     HIGH,
@@ -18,6 +18,7 @@ from app.board.scenes.ep.drawing import (
 )
 from app.board.scenes.ep.views import both_ways, few_nodes, overflowing
 from app.board.scenes.pieces import block
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.board.scenes.base import Misconception, Question, Values
+from app.board.scenes.base import Misconception, Values
+from engine.asking.question import Question
 from engine.catalog import calibration
 from engine.catalog.model import model_named
 from engine.language.formula import Term

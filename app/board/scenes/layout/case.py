@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from app.board.figures.topology_floor import Floor, floor_of
-from app.board.scenes.base import Misconception, Question, Values
+from app.board.scenes.base import Misconception, Values
+from engine.asking.question import Question
 from engine.catalog.hardware import Cluster
 from engine.estimate import Estimate, estimate
 from engine.language.document import beside, divisors

@@ -1,10 +1,11 @@
 """Pipeline parallel: layers dealt to stages, micro-batches that fill them, and the orders in which they may work."""
 
-from app.board.scenes.base import Frame, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.base import Frame, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.pp.below import Answer, answers, columns, legend, working
 from app.board.scenes.pp.case import KNOBS, Case
 from app.board.scenes.pp.drawing import Rows, Run, axis, slots_text, timeline
 from app.board.scenes.pp.pictures import dealt, groups, head_remark, hops, side_by_side
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.units import bytes_text, count_text, digits_text, share_text
 from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total

@@ -1,10 +1,11 @@
 """Tensor parallel: a layer's matrices cut so that one sum for each half repairs the result."""
 
-from app.board.scenes.base import Frame, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.base import Frame, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.pieces import block
 from app.board.scenes.tp.case import ELEMENT, KNOBS, SUMS, Case, silu_of
 from app.board.scenes.tp.drawing import A, B, X, Y, Z, joined, mark, matrix, note
 from app.board.scenes.tp.layer import heads, mirror, sequence_parallel, stretched
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
 

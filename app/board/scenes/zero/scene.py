@@ -1,6 +1,6 @@
 """ZeRO and FSDP: the training state cut into slices, and layers that are borrowed just in time."""
 
-from app.board.scenes.base import Frame, Knob, Misconception, Question, Scene, SceneFigure, Values
+from app.board.scenes.base import Frame, Knob, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.zero.case import CLUSTER, SHAPE, Case
 from app.board.scenes.zero.drawing import (
     DRAWN,
@@ -21,6 +21,7 @@ from app.board.scenes.zero.drawing import (
     wire_lane,
     with_waiting,
 )
+from engine.asking.question import Question
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.language.units import bytes_text, count_text, seconds_text, share_text

@@ -1,19 +1,15 @@
-"""A prediction against the engine: right, near, or which known mistake it is. The grading of whole answers comes later."""
+"""A prediction against the engine: right, near, or which known mistake it is."""
 
 import math
-import re
 from dataclasses import dataclass
 from typing import Literal
 
-from app.board.scenes.base import Question
+from engine.asking.question import Question
+from engine.asking.reading import LONGEST, amount
 from engine.language.formula import Term
-from engine.language.units import GB, GIB, KB, KIB, MB, MIB, TB, TIB
+from engine.language.units import quantity_text
 
-LONGEST = 60  # characters of an answer
-PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
-BYTES = {"b": 1.0, "kb": KB, "mb": MB, "gb": GB, "tb": TB, "pb": 1e15, "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB}
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": 60.0, "h": 3600.0, "d": 86400.0, "days": 86400.0}
-NUMBER = re.compile(r"^\s*([+-]?[\d.,\s]*\d(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)\s*([a-zA-Zµ%]*)\s*(?:/s)?\s*$")
+FAR = 1000  # times the right answer: beyond, a ratio says no more
 
 
 @dataclass(frozen=True)
@@ -72,33 +68,13 @@ def _number(question: Question, answer: Term, value: float, text: str) -> Verdic
     )
 
 
-def amount(text: str, unit: str) -> float | None:
-    """The number somebody wrote, in the base unit; None if it is none. A bare number is in the base unit.
+def nearness(given: float, right: float, tolerance: float = 0.1) -> str:
+    """How near a guess came, in a few words.
 
-    >>> amount("21 GB", "bytes"), amount("1,120e9", "bytes"), amount("15.8 %", "share of the step"), amount("x", "bytes")
-    (21000000000.0, 1120000000000.0, 0.158, None)
+    >>> nearness(1.05, 1), nearness(3, 1), nearness(1e6, 1)
+    ('Right.', 'That is 3 times of it.', 'That is far more.')
     """
-    match = NUMBER.match(text[:LONGEST])
-    if not match:
-        return None
-    try:
-        number = float(match[1].replace(",", "").replace(" ", ""))
-    except ValueError:
-        return None
-    scale = _scale(match[2], unit)
-    return number * scale if scale is not None and math.isfinite(number * scale) else None
-
-
-def _scale(written: str, unit: str) -> float | None:
-    """What one of the unit written is in the base unit. Bytes know GB from Gb: a lone small b is a bit."""
-    kind, lower = unit.partition(" ")[0], written.lower()
-    if not written:
-        return 1.0
-    if kind.startswith("bytes"):
-        bits = 8.0 if written.endswith("b") and len(written) <= 2 and written != "b" else 1.0
-        return BYTES[lower] / bits if lower in BYTES else None
-    if kind == "s":
-        return SECONDS.get(lower)
-    if kind == "share":
-        return 0.01 if written == "%" else None
-    return PREFIXES.get(lower)
+    ratio = given / right if right else math.inf
+    if math.isclose(given, right, rel_tol=tolerance):
+        return "Right."
+    return f"That is {quantity_text(ratio, 'times')} of it." if ratio < FAR else "That is far more."

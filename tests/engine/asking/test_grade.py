@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.board.scenes import SCENES, Question
-from app.scenes.grading import amount, graded
+from app.board.scenes import SCENES
+from engine.asking.grade import graded
+from engine.asking.question import Question
+from engine.asking.reading import amount
 from engine.memory.state import state_bytes
 from engine.network.collectives import ring_all_reduce_sent_bytes
 
