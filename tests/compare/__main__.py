@@ -12,8 +12,11 @@ from tests.compare.report import document_of, text_of
 
 def main() -> int:
     """Record, or compare. 0: recorded, or nothing has changed; 1: something has; 2: asked wrongly."""
-    parser = argparse.ArgumentParser(prog="python -m tests.compare", description=sys.modules["tests.compare"].__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)  # fmt: skip
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.compare",
+        description=sys.modules["tests.compare"].__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     commands = parser.add_subparsers(dest="command", required=True)
     record = commands.add_parser("record", help="ask this tree everything, and write it down")
     record.add_argument("folder", type=Path)

@@ -11,8 +11,19 @@ from tests.compare.site import Site, by_chance, filled
 UNKNOWN, STRANGER = "nothing-like-it", "stranger"
 BAD_NUMBERS = ("many", "-1", "1e30")
 BAD_TEXTS = (UNKNOWN, "", "-1", "1e30")
-TEXTS = ("", "[1, 2]", "null", "tp: 8", '{"model": "llama-3-70b",\n "cluster": ', '{"gpus": NaN}', '{"gpus": 1e400}',
-         '{"gpus": 8, "gpus": 16}', "[" * 60 + "]" * 60, '{"model": "\\ud800"}', "{}")  # fmt: skip
+TEXTS = (
+    "",
+    "[1, 2]",
+    "null",
+    "tp: 8",
+    '{"model": "llama-3-70b",\n "cluster": ',
+    '{"gpus": NaN}',
+    '{"gpus": 1e400}',
+    '{"gpus": 8, "gpus": 16}',
+    "[" * 60 + "]" * 60,
+    '{"model": "\\ud800"}',
+    "{}",
+)
 
 
 def bad_addresses(crawl: Crawl) -> Iterator[tuple[str, str]]:
@@ -45,8 +56,12 @@ def _borrowed(crawl: Crawl) -> Iterator[tuple[str, str]]:
     for route in crawl.site.routes:
         good = next(iter(by_chance(sorted(crawl.paths.get(route.path, ())))), "")
         first = route.path.split("/")[1]
-        near = {name: field for owner, fields in crawl.fields.items() if owner.split("/")[1] == first
-                for name, (_, field) in fields.items()}  # fmt: skip
+        near = {
+            name: field
+            for owner, fields in crawl.fields.items()
+            if owner.split("/")[1] == first
+            for name, (_, field) in fields.items()
+        }
         if good and route.path not in crawl.fields:
             for name in by_chance(sorted(near), route.path)[:4]:
                 for value in (*near[name].values[:1], *near[name].values[-1:], "many", "1e30"):

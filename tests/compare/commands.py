@@ -21,18 +21,43 @@ Command = tuple[tuple[str, ...], str]  # its words, and standard input
 def run(command: Command) -> Record:
     """Run one. It sees no terminal and an unchanging width."""
     words, given = command
-    done = subprocess.run([sys.executable, "-m", "app", *words], input=given.encode("utf-8", "surrogatepass"),
-                          capture_output=True, timeout=PATIENCE_S, env={**os.environ, "COLUMNS": "100"})  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "app", *words],
+        input=given.encode("utf-8", "surrogatepass"),
+        capture_output=True,
+        timeout=PATIENCE_S,
+        env={**os.environ, "COLUMNS": "100"},
+    )
     out, err = (text.decode("utf-8", "backslashreplace") for text in (done.stdout, done.stderr))
     kind = "application/json" if out[:1] in ("{", "[") else "text/plain"
-    return Record("command", words[0] if words else "", "RUN", " ".join(words), sent=given, status=done.returncode,
-                  type=kind if out else "", body=out, errors=err)  # fmt: skip
+    return Record(
+        "command",
+        words[0] if words else "",
+        "RUN",
+        " ".join(words),
+        sent=given,
+        status=done.returncode,
+        type=kind if out else "",
+        body=out,
+        errors=err,
+    )
 
 
 def commands(site: Site, schema: Mapping[str, Any], good: list[dict[str, Any]]) -> Iterator[Command]:
     """Each command, well and badly asked."""
-    yield from ((words, "") for words in ((), ("--help",), ("nothing",), ("formulas",), ("formulas", "--text"),
-                                          ("formulas", "--json"), ("formulas", "--text", "--json"), ("formulas", "more")))  # fmt: skip
+    yield from (
+        (words, "")
+        for words in (
+            (),
+            ("--help",),
+            ("nothing",),
+            ("formulas",),
+            ("formulas", "--text"),
+            ("formulas", "--json"),
+            ("formulas", "--text", "--json"),
+            ("formulas", "more"),
+        )
+    )
     for name in ("estimate", "export", "import", "schedule", "formula", "formulas", "demo", "serve"):
         yield (name, "--help"), ""
         yield (name, "--nothing"), ""
@@ -65,9 +90,12 @@ def _of_formulas(entries: list[Mapping[str, Any]]) -> Iterator[Command]:
 
 
 def _of_scenarios(site: Site, good: list[dict[str, Any]]) -> Iterator[Command]:
-    targets = sorted(
-        {address.split("/")[3] for _, address, _, _ in site.records if address.startswith("/topology/export/")}
+    shown = (
+        key[1]
+        for key, each in site.records.items()
+        if each.route.startswith("/topology/export/") and each.status == 200
     )
+    targets = sorted({address.split("/")[3] for address in shown})
     for made in good:
         text = json.dumps(made)
         yield ("estimate", "-"), text
@@ -88,8 +116,9 @@ def ask_commands(site: Site, schema: Mapping[str, Any], good: list[dict[str, Any
     asked = list(dict.fromkeys(commands(site, schema, good)))
     with ThreadPoolExecutor(AT_ONCE) as pool:
         made = list(pool.map(run, asked))
-        texts = dict.fromkeys(file["text"] for each in made if each.route == "export" and each.status == 0
-                              for file in _files(each.body))  # fmt: skip
+        texts = dict.fromkeys(
+            file["text"] for each in made if each.route == "export" and each.status == 0 for file in _files(each.body)
+        )
         made += pool.map(run, [((("import", "-"), text)) for text in texts])
         made += pool.map(run, [((("import", "-", "--text"), text)) for text in list(texts)[:8]])
     for each in made:

@@ -67,7 +67,7 @@ class Crawl:
         if again or not route:
             return False
         known = self.paths.setdefault(route, set())
-        counts = (lead.path + " htmx" * lead.htmx, route + " htmx" * lead.htmx)
+        counts = (f"path {lead.path} {lead.htmx:d}", f"route {route} {lead.htmx:d}")
         if lead.path not in known and len(known) >= PATHS_OF_A_ROUTE:
             self.refused[route] += 1
             return False

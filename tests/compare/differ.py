@@ -39,9 +39,10 @@ class Group:
         return list(dict.fromkeys(key for key, _ in self.places))
 
     def examples(self, most: int) -> list[tuple[Key, Change]]:
-        """Those that differ most from each other come first: one of each pattern of old and new."""
+        """A few, those that differ most from each other first: one of each pattern of old and new."""
         first = {masked(f"{change.old} {change.new}"): (key, change) for key, change in reversed(self.places)}
-        return list(reversed(first.values()))[:most]
+        chosen = list(reversed(first.values()))[:most]
+        return [*chosen, *(each for each in self.places if each not in chosen)][:most]
 
     @property
     def patterns(self) -> int:
@@ -99,8 +100,12 @@ def changes(old: Record, new: Record) -> Iterator[Change]:
     for name in ("status", "type", "location"):
         before, after = str(getattr(old, name)), str(getattr(new, name))
         if before != after:
-            yield Change(name, f"{masked(before) if name == 'location' else before} → {masked(after) if name == 'location' else after}",
-                         before, after)  # fmt: skip
+            yield Change(
+                name,
+                f"{masked(before) if name == 'location' else before} → {masked(after) if name == 'location' else after}",
+                before,
+                after,
+            )
     if old.body != new.body:
         yield from _of_bodies(old, new)
     for before, after in text_changes(old.errors, new.errors):

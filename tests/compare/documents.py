@@ -8,20 +8,58 @@ from typing import Any
 from tests.compare.api import names_in
 
 ROUNDS = 3  # of each model on each cluster
-ORDERS = ("tp-cp-ep-dp-pp", "tp-cp-ep-dp-pp", "tp-ep-cp-dp-pp", "cp-tp-ep-dp-pp", "tp-dp-cp-ep-pp", "tp-cp-ep-pp-dp",
-          "pp-tp-cp-ep-dp", "dp-cp-ep-tp-pp", "tp-cp-dp-pp", "tp-tp-cp-ep-dp-pp")  # fmt: skip
+ORDERS = (
+    "tp-cp-ep-dp-pp",
+    "tp-cp-ep-dp-pp",
+    "tp-ep-cp-dp-pp",
+    "cp-tp-ep-dp-pp",
+    "tp-dp-cp-ep-pp",
+    "tp-cp-ep-pp-dp",
+    "pp-tp-cp-ep-dp",
+    "dp-cp-ep-tp-pp",
+    "tp-cp-dp-pp",
+    "tp-tp-cp-ep-dp-pp",
+)
 SHAPES: tuple[Mapping[str, Any], ...] = (
     {"layers": 24, "hidden": 2048, "heads": 16, "vocab": 50304, "tied": True, "positions": 2048},
     {"layers": 32, "hidden": 4096, "heads": 32, "kv_heads": 8, "ffn": 14336, "vocab": 128256, "gated": True},
-    {"layers": 16, "hidden": 2048, "heads": 16, "vocab": 50304, "ffn": 8192, "experts": 64, "top_k": 8, "moe_ffn": 1024, "gated": True},
-    {"hf_config": {"model_type": "llama", "num_hidden_layers": 28, "hidden_size": 3072, "num_attention_heads": 24,
-                   "num_key_value_heads": 8, "intermediate_size": 8192, "vocab_size": 128256, "tie_word_embeddings": True}},
+    {
+        "layers": 16,
+        "hidden": 2048,
+        "heads": 16,
+        "vocab": 50304,
+        "ffn": 8192,
+        "experts": 64,
+        "top_k": 8,
+        "moe_ffn": 1024,
+        "gated": True,
+    },
+    {
+        "hf_config": {
+            "model_type": "llama",
+            "num_hidden_layers": 28,
+            "hidden_size": 3072,
+            "num_attention_heads": 24,
+            "num_key_value_heads": 8,
+            "intermediate_size": 8192,
+            "vocab_size": 128256,
+            "tie_word_embeddings": True,
+        }
+    },
     {"hf_config": {"model_type": "unheard-of", "num_hidden_layers": 2}},
-)  # fmt: skip
-CALMER: tuple[Mapping[str, Any], ...] = (
-    {"ep": 1, "cp": 1, "hsdp_shard": None, "rank_order": ORDERS[0]},
-    {"ep": 1, "cp": 1, "hsdp_shard": None, "rank_order": ORDERS[0], "tp": 1, "vp": 1, "schedule": "1f1b", "pp": 2},
 )
+ATTEMPTS = 4
+PLAIN: Mapping[str, Mapping[str, Any]] = {  # what is changed of a layout whose field is refused
+    "vp": {"vp": 1},
+    "ep": {"ep": 1},
+    "cp": {"cp": 1},
+    "hsdp_shard": {"hsdp_shard": None},
+    "rank_order": {"rank_order": ORDERS[0]},
+    "pp": {"pp": 2, "vp": 1, "schedule": "1f1b"},
+    "tp": {"tp": 1},
+    "dp": {},
+    "micro_batches": {"micro_batches": 64},
+}
 
 
 @dataclass(frozen=True)
@@ -60,8 +98,11 @@ def documents(schema: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     for place, shape in enumerate(SHAPES):
         for cluster in clusters:
             lot = Lot(f"shape {place} {cluster}")
-            changed = {"base": cluster, "oversubscription": lot.of("oversubscription", (1, 1.5, 3, 7)),
-                       "gpus_per_node": lot.of("gpus_per_node", (4, 8, 16))}  # fmt: skip
+            changed = {
+                "base": cluster,
+                "oversubscription": lot.of("oversubscription", (1, 1.5, 3, 7)),
+                "gpus_per_node": lot.of("gpus_per_node", (4, 8, 16)),
+            }
             yield lot.seed, document(lot, dict(shape), changed, fields)
 
 
@@ -69,9 +110,11 @@ def document(lot: Lot, model: Any, cluster: Any, fields: Mapping[str, Any]) -> d
     """One scenario: its degrees multiply to its GPUs; whether it has a meaning is for the program to say."""
     layout = fields["layout"]["properties"]
     degrees = {
-        "tp": lot.of("tp", (1, 2, 4, 8, 8)), "pp": lot.of("pp", (1, 2, 4, 8, 16)), "dp": lot.of("dp", (1, 2, 4, 8, 16, 64)),
+        "tp": lot.of("tp", (1, 2, 4, 8, 8)),
+        "pp": lot.of("pp", (1, 2, 4, 8, 16)),
+        "dp": lot.of("dp", (1, 2, 4, 8, 16, 64)),
         "cp": lot.of("cp", (2, 4)) if lot.once_in("long", 4) else 1,
-    }  # fmt: skip
+    }
     schedule = lot.of("schedule", names_in(layout["schedule"]))
     cut: dict[str, Any] = {
         **degrees,
@@ -89,20 +132,34 @@ def document(lot: Lot, model: Any, cluster: Any, fields: Mapping[str, Any]) -> d
     if lot.once_in("groups", 5):
         cut["hsdp_shard"] = max(1, degrees["dp"] * degrees["cp"] // 2)
     gpus = degrees["tp"] * degrees["pp"] * degrees["dp"] * degrees["cp"]
-    made = {"model": model, "cluster": cluster, "gpus": gpus + lot.once_in("one too many", 25), "layout": cut,
-            "sequence_tokens": lot.of("sequence", (2048, 4096, 8192, 8192, 32768, 8190)),
-            "precision": lot.of("precision", names_in(fields["precision"]))}  # fmt: skip
+    made = {
+        "model": model,
+        "cluster": cluster,
+        "gpus": gpus + lot.once_in("one too many", 25),
+        "layout": cut,
+        "sequence_tokens": lot.of("sequence", (2048, 4096, 8192, 8192, 32768, 8190)),
+        "precision": lot.of("precision", names_in(fields["precision"])),
+    }
     if lot.once_in("stack", 2):
         made["stack"] = lot.of("stack", names_in(fields["stack"]))
     if lot.once_in("run", 3):
-        made["training"] = {"tokens": lot.of("tokens", (1e11, 2e12, 15e12)), "usd_per_gpu_hour": lot.of("price", (0, 2.5, 9.99)),
-                            "mfu": lot.of("mfu", (None, 0.4, 1))}  # fmt: skip
+        made["training"] = {
+            "tokens": lot.of("tokens", (1e11, 2e12, 15e12)),
+            "usd_per_gpu_hour": lot.of("price", (0, 2.5, 9.99)),
+            "mfu": lot.of("mfu", (None, 0.4, 1)),
+        }
     return made
 
 
-def calmer(refused: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The same scenario asked more and more simply, for one that is refused."""
-    for changes in CALMER:
-        cut = {**refused["layout"], **changes}
-        gpus = cut["tp"] * cut["pp"] * cut["dp"] * cut["cp"]
-        yield {**refused, "layout": cut, "gpus": gpus, "precision": "bf16", "sequence_tokens": 8192}
+def mended(refused: Mapping[str, Any], fields: list[str]) -> dict[str, Any] | None:
+    """The scenario with the fields that were refused made plain; None where that is not known here."""
+    made, cut = dict(refused), dict(refused["layout"])
+    for field in fields:
+        name = field.removeprefix("layout.")
+        if name in PLAIN:
+            cut |= PLAIN[name]
+        elif field in ("precision", "sequence_tokens"):
+            made[field] = "bf16" if field == "precision" else 8192
+        elif field != "gpus":
+            return None
+    return {**made, "layout": cut, "gpus": cut["tp"] * cut["pp"] * cut["dp"] * cut["cp"]}

@@ -85,7 +85,10 @@ def _merged(fields: list[Field]) -> tuple[Field, ...]:
 
 
 class _Reader(HTMLParser):
-    """Gathers what read_page needs, as it stands in the text."""
+    """Gathers what read_page needs, as it stands in the text.
+
+    A control outside any form is the form of whatever is fetched with it: hx-include names its id.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,6 +96,7 @@ class _Reader(HTMLParser):
         self.parts: list[str] = []
         self.forms: list[tuple[dict[str, str], list[Field]]] = []
         self.ids: dict[str, int] = {}
+        self.taken: list[tuple[str, str]] = []  # what is fetched, and the id of a control that goes with it
         self.inside: int | None = None
         self.select: tuple[int, str] | None = None
         self.script = False
@@ -104,6 +108,9 @@ class _Reader(HTMLParser):
                 self.parts.append(value)
             elif name == "href" or (value.startswith("/") and name not in LEADS_NOWHERE):
                 self.links.append(value)
+        self.taken.extend(
+            (given["hx-get"], word.strip(" #")) for word in given.get("hx-include", "").split(",") if "hx-get" in given
+        )
         self.script = tag == "script"
         if tag == "form":
             self._form(given)
@@ -125,13 +132,16 @@ class _Reader(HTMLParser):
         self.forms.append((form, []))
 
     def _named(self, tag: str, given: dict[str, str]) -> None:
-        """A control of a form, or one that asks by itself."""
         form = self.ids.get(given.get("form", ""), self.inside)
-        if "hx-get" in given:
-            form = len(self.forms)
-            self.forms.append(({"part": given["hx-get"]}, []))
+        if form is None and given.get("id"):
+            form = self.ids[given["id"]] = len(self.forms)
+            self.forms.append(({"part": given["hx-get"]} if "hx-get" in given else {}, []))
         if form is not None:
             self._control(tag, given, form)
+
+    def close(self) -> None:
+        super().close()
+        self.forms += [({"part": part}, self.forms[self.ids[name]][1]) for part, name in self.taken if name in self.ids]
 
     def _control(self, tag: str, given: dict[str, str], form: int) -> None:
         name, kind, value = given["name"], given.get("type", "text"), given.get("value", "")

@@ -1,7 +1,6 @@
 """One tree, asked everything: its pages, its API, its forms, its commands."""
 
 import os
-import sys
 import tempfile
 import time
 import warnings
@@ -31,7 +30,6 @@ def record_tree(folder: Path) -> str:
             "SHARDBOARD_DATA": f"{scratch}/data",
             "SHARDBOARD_CACHE": f"{scratch}/cache",
         }
-        sys.path.insert(0, os.getcwd())
         from app.main import create_app  # after the environment: settings are read once
 
         warnings.simplefilter("ignore")
@@ -74,7 +72,11 @@ def _by_route(site: Site, crawl: Crawl) -> list[str]:
     lines = [
         f"{number:6d} {wrong[where]:6d} refused  {where[0]} {where[1]}" for where, number in sorted(counts.items())
     ]
-    unseen = [f"never reached: {method} {route.path}" for route in site.routes for method in ("GET", "POST")
-              if method in route.methods and not counts[method, route.path]]  # fmt: skip
+    unseen = [
+        f"never reached: {method} {route.path}"
+        for route in site.routes
+        for method in ("GET", "POST")
+        if method in route.methods and not counts[method, route.path]
+    ]
     more = [f"more than are asked: {number} at {route}" for route, number in sorted(crawl.refused.items())]
     return [*lines, f"{len(asked)} addresses, {sum(wrong.values())} refused", *unseen, *more]

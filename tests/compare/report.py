@@ -52,13 +52,23 @@ def document_of(found: Compared) -> dict[str, Any]:
         "summary": found.counts,
         "groups": [
             {
-                "kind": group.kind, "where": group.where, "times": len(group.places), "answers": len(group.addresses),
+                "kind": group.kind,
+                "where": group.where,
+                "times": len(group.places),
+                "answers": len(group.addresses),
                 "ways": group.patterns,
                 "places": [
-                    {"method": key[0], "address": key[1], "htmx": key[2], "sent": key[3], "old": change.old, "new": change.new}
+                    {
+                        "method": key[0],
+                        "address": key[1],
+                        "htmx": key[2],
+                        "sent": key[3],
+                        "old": change.old,
+                        "new": change.new,
+                    }
                     for key, change in group.places
                 ],
             }
             for group in found.groups
         ],
-    }  # fmt: skip
+    }

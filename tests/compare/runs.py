@@ -12,10 +12,23 @@ from tests.compare.crawl import Crawl
 from tests.compare.site import Site
 
 MOMENTS = ("0", "0.5", "1", "-1", "many", "1e30")
-EVENTS = ("", "no json", "[]", '{"no": "event"}', '{"event": "step"}', '{"event": "step", "rank": 0, "step": 0, "loss": 6.2}',
-          '{"event": "step", "rank": 0, "step": 0, "t0": 0.0, "t1": 1.0, "loss": 6.2}')  # fmt: skip
-LAUNCHES = ("", "nothing to read", "torchrun pretrain_gpt.py --tensor-model-parallel-size 6", "[parallelism]\ntensor = 8",
-            "--num-layers many --hidden-size -1", "x" * 30_000)  # fmt: skip
+EVENTS = (
+    "",
+    "no json",
+    "[]",
+    '{"no": "event"}',
+    '{"event": "step"}',
+    '{"event": "step", "rank": 0, "step": 0, "loss": 6.2}',
+    '{"event": "step", "rank": 0, "step": 0, "t0": 0.0, "t1": 1.0, "loss": 6.2}',
+)
+LAUNCHES = (
+    "",
+    "nothing to read",
+    "torchrun pretrain_gpt.py --tensor-model-parallel-size 6",
+    "[parallelism]\ntensor = 8",
+    "--num-layers many --hidden-size -1",
+    "x" * 30_000,
+)
 
 
 @contextmanager

@@ -7,17 +7,43 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from tests.compare.api import FORM, described
-from tests.compare.documents import calmer, documents
+from tests.compare.documents import ATTEMPTS, documents, mended
 from tests.compare.page_reader import read_page
 from tests.compare.site import Site, by_chance
 
 EXPORTED, SLIPPED = 48, 27
-BOARDS = ("/plan", "/plan/chart/memory", "/plan/chart/knob", "/topology/board", "/topology/tries", "/topology/layouts",
-          "/topology/panel")  # fmt: skip
-IN_FORM = {"precision": "precision", "stack": "stack", "sequence": "sequence_tokens", "gpus": "gpus", "model": "model",
-           "cluster": "cluster"}  # fmt: skip
-IN_LAYOUT = ("tp", "pp", "cp", "ep", "vp", "schedule", "micro_batch", "zero", "hsdp_shard", "recompute",
-             "gradient_bytes", "rank_order", "sequence_parallel")  # fmt: skip
+BOARDS = (
+    "/plan",
+    "/plan/chart/memory",
+    "/plan/chart/knob",
+    "/topology/board",
+    "/topology/tries",
+    "/topology/layouts",
+    "/topology/panel",
+)
+IN_FORM = {
+    "precision": "precision",
+    "stack": "stack",
+    "sequence": "sequence_tokens",
+    "gpus": "gpus",
+    "model": "model",
+    "cluster": "cluster",
+}
+IN_LAYOUT = (
+    "tp",
+    "pp",
+    "cp",
+    "ep",
+    "vp",
+    "schedule",
+    "micro_batch",
+    "zero",
+    "hsdp_shard",
+    "recompute",
+    "gradient_bytes",
+    "rank_order",
+    "sequence_parallel",
+)
 
 
 @dataclass
@@ -34,14 +60,19 @@ class Asked:
 
 
 def ask_scenarios(site: Site) -> Asked:
-    """Estimate all of them. One that is refused is asked again, more simply."""
+    """Estimate all of them. One that is refused is asked again, its fields made plain that were refused."""
     asked = Asked()
-    for name, made in documents(described(site)[0]):
-        for attempt in (made, *calmer(made)):
-            if site.ask("POST", "/api/estimate", json.dumps(attempt), "application/json").status == 200:
-                asked.good[name] = attempt
+    for name, drawn in documents(described(site)[0]):
+        made: dict[str, Any] | None = drawn
+        for _ in range(ATTEMPTS):
+            answer = site.ask("POST", "/api/estimate", json.dumps(made), "application/json")
+            if answer.status == 200 and made:
+                asked.good[name] = made
                 break
             asked.refused += 1
+            made = mended(made or {}, [each["field"] for each in json.loads(answer.body).get("refusals", ())])
+            if made is None:
+                break
     return asked
 
 

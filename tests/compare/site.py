@@ -31,8 +31,9 @@ class Route:
     @property
     def pattern(self) -> re.Pattern[str]:
         parts = re.split(r"({\w+(?::\w+)?})", self.path)
-        return re.compile("".join((".+" if ":path" in part else "[^/]+") if part[:1] == "{" else re.escape(part)
-                                  for part in parts))  # fmt: skip
+        return re.compile(
+            "".join((".+" if ":path" in part else "[^/]+") if part[:1] == "{" else re.escape(part) for part in parts)
+        )
 
 
 def routes_of(router: Any, before: str = "") -> Iterator[Route]:
@@ -65,22 +66,38 @@ class Site:
 
     def route(self, path: str, method: str = "GET") -> str:
         """The pattern that answers at a path; empty for none."""
-        return next((route.path for route, pattern in self.patterns
-                     if method in route.methods and pattern.fullmatch(path)), "")  # fmt: skip
+        return next(
+            (route.path for route, pattern in self.patterns if method in route.methods and pattern.fullmatch(path)), ""
+        )
 
     def get(self, address: str, htmx: bool = False) -> Record:
         return self.ask("GET", address, htmx=htmx)
 
-    def ask(self, method: str, address: str, sent: str | bytes = b"", sent_as: str = "", htmx: bool = False,
-            drawn_as: str = "", **headers: str) -> Record:  # fmt: skip
+    def ask(
+        self,
+        method: str,
+        address: str,
+        sent: str | bytes = b"",
+        sent_as: str = "",
+        htmx: bool = False,
+        drawn_as: str = "",
+        **headers: str,
+    ) -> Record:
         """Ask, unless it has been asked before. No cookie is sent: every visitor is the first.
 
         drawn_as   what to call the random name at the end of the redirect that answers
         """
         body = sent.encode() if isinstance(sent, str) else sent
         shown = f"{sent_as}{''.join(f' {name}={value}' for name, value in headers.items())}"
-        asked = Record(self.part, self.route(urlsplit(address).path, method), method, self.normal(address), htmx,
-                       self.normal(_short(body)), shown)  # fmt: skip
+        asked = Record(
+            self.part,
+            self.route(urlsplit(address).path, method),
+            method,
+            self.normal(address),
+            htmx,
+            self.normal(_short(body)),
+            shown,
+        )
         if known := self.records.get(asked.key):
             return known
         self.client.cookies.clear()
@@ -95,9 +112,18 @@ class Site:
         if drawn_as and location:
             self.normal.learn(location.partition("?")[0].rpartition("/")[2], drawn_as)
         self.records[asked.key] = made = Record(
-            asked.part, asked.route, method, asked.address, htmx, asked.sent, shown, answer.status_code, kind,
-            self.normal(location), self._kept(text, answer.content),
-        )  # fmt: skip
+            asked.part,
+            asked.route,
+            method,
+            asked.address,
+            htmx,
+            asked.sent,
+            shown,
+            answer.status_code,
+            kind,
+            self.normal(location),
+            self._kept(text, answer.content),
+        )
         return made
 
     def _kept(self, text: str, content: bytes) -> str:
