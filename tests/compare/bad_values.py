@@ -33,7 +33,6 @@ def bad_addresses(crawl: Crawl) -> Iterator[tuple[str, str]]:
         good = next(iter(by_chance(sorted(crawl.paths.get(route.path, ())))), "")
         if good and "GET" in route.methods:
             yield "GET", f"{good}?{STRANGER}=1"
-            yield "GET", f"{good}?{urlencode([(STRANGER, '1'), (STRANGER, '2')])}"
         for place in range(len(route.parameters)):
             for value in (UNKNOWN, "-1", "1e30"):
                 values = _values(route.path, good) if good else [UNKNOWN] * len(route.parameters)
@@ -80,7 +79,7 @@ def bad_documents(schema: Mapping[str, Any], good: Mapping[str, Any]) -> Iterato
     yield json.dumps({"padding": "x" * 1_100_000})
     for path, field in leaves(schema):
         ends = [field[end] for end in ("minimum", "maximum") if end in field]
-        for value in ("many", -1, 0, 2.5, 1e30, None, True, [], {}, *ends):
+        for value in ("many", -1, 2.5, 1e30, None, {}, *ends):
             yield json.dumps(with_value(good, path, value))
         yield json.dumps(with_value(good, (*path[:-1], path[-1] + "x"), 1))
     for name in good:

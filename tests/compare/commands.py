@@ -13,7 +13,7 @@ from tests.compare.bad_values import TEXTS, UNKNOWN
 from tests.compare.records import Record
 from tests.compare.site import Site, by_chance
 
-AT_ONCE, PATIENCE_S = 2, 120
+AT_ONCE, PATIENCE_S = 2, 600
 FORMULAS = 16
 Command = tuple[tuple[str, ...], str]  # its words, and standard input
 

@@ -42,7 +42,7 @@ class Crawl:
     seen: set[Lead] = field(default_factory=set)
     paths: dict[str, set[str]] = field(default_factory=dict)  # of each route
     queries: Counter[str] = field(default_factory=Counter)  # of each path, and of each route
-    chosen: set[tuple[str, bool, str, str]] = field(default_factory=set)
+    chosen: dict[tuple[str, str, str], str] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[str, Field]]] = field(default_factory=dict)  # route: name: (path, field)
     refused: Counter[str] = field(default_factory=Counter)  # routes with more addresses than are asked
 
@@ -98,20 +98,24 @@ class Crawl:
         return path not in self.paths.get(self.site.route(path), ())
 
     def choices(self, form: Form, page: Lead) -> Iterator[Lead]:
-        """One address for each value of each field, the others left as the page has them."""
+        """One address for each value of each field, the others left as the page has them.
+
+        A part of a page that is asked as well, or that only takes the fields along, is asked one value of each.
+        """
         hidden = [(field.name, value) for field in form.fields if field.kind == "hidden" for value in field.values]
         for path, htmx in ((form.path, False), (form.part, True)):
-            target = urlsplit(path).path
-            if not target:
-                continue
+            target, whole = urlsplit(path).path, not form.borrowed and not (htmx and form.path)
             given = hidden if target != page.path else [*parse_qsl(page.query), *hidden]
-            for field_ in form.fields:
-                self.fields.setdefault(self.site.route(target), {}).setdefault(field_.name, (target, field_))
-                for value in field_.values if field_.kind != "hidden" else ():
-                    if (key := (target, htmx, field_.name, value)) not in self.chosen:
-                        self.chosen.add(key)
-                        kept = [pair for pair in given if pair[0] != field_.name]
-                        yield Lead(f"{target}?{urlencode([*kept, (field_.name, value)])}", htmx, choice=True)
+            for each in form.fields if target else ():
+                if whole:
+                    self.fields.setdefault(self.site.route(target), {}).setdefault(each.name, (target, each))
+                values = () if each.kind == "hidden" else each.values if whole else each.values[-1:]
+                kept = [pair for pair in given if pair[0] != each.name]
+                yield from (Lead(self.chosen_one(target, kept, each.name, value), htmx, True) for value in values)
+
+    def chosen_one(self, path: str, kept: list[tuple[str, str]], name: str, value: str) -> str:
+        """The address of a choice: the first that was found with it, whatever page it was found on."""
+        return self.chosen.setdefault((path, name, value), f"{path}?{urlencode([*kept, (name, value)])}")
 
     def places(self) -> Iterator[Lead]:
         """Addresses that pages do not link to: places counted from 0 below every path that is known."""

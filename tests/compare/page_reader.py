@@ -24,13 +24,15 @@ class Field:
 class Form:
     """A form that asks (method GET), or one whose fields are asked about as they change (hx-get).
 
-    path   where it leads; empty for a form that posts
-    part   what it fetches while it is filled in; empty for none
+    path      where it leads; empty for a form that posts
+    part      what it fetches while it is filled in; empty for none
+    borrowed  the part belongs elsewhere on the page, and only takes this form's fields along
     """
 
     path: str
     part: str
     fields: tuple[Field, ...]
+    borrowed: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,12 @@ def read_page(html: str, address: str) -> Page:
         return tuple(dict.fromkeys(found for value in given if (found := _same_origin(base, value))))
 
     forms = [
-        Form(*(_same_origin(base, form[name]) if name in form else "" for name in ("action", "part")), _merged(fields))
+        Form(
+            _same_origin(base, form["action"]) if "action" in form else "",
+            _same_origin(base, form["part"]) if "part" in form else "",
+            _merged(fields),
+            "borrowed" in form,
+        )
         for form, fields in reader.forms
     ]
     return Page(here(reader.links), here(reader.parts), tuple(forms))
@@ -135,13 +142,17 @@ class _Reader(HTMLParser):
         form = self.ids.get(given.get("form", ""), self.inside)
         if form is None and given.get("id"):
             form = self.ids[given["id"]] = len(self.forms)
-            self.forms.append(({"part": given["hx-get"]} if "hx-get" in given else {}, []))
+            self.forms.append(({"alone": "", **({"part": given["hx-get"]} if "hx-get" in given else {})}, []))
         if form is not None:
             self._control(tag, given, form)
 
     def close(self) -> None:
         super().close()
-        self.forms += [({"part": part}, self.forms[self.ids[name]][1]) for part, name in self.taken if name in self.ids]
+        for part, name in self.taken:
+            if name in self.ids:
+                form, fields = self.forms[self.ids[name]]
+                alone = {} if "alone" in form else {"borrowed": ""}
+                self.forms.append(({"part": part, **alone}, fields))
 
     def _control(self, tag: str, given: dict[str, str], form: int) -> None:
         name, kind, value = given["name"], given.get("type", "text"), given.get("value", "")
