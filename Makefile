@@ -4,17 +4,27 @@ PORT ?= 8000
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# constraints.txt says which version of everything: what is installed is what was tested.
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+UV ?= uv
 # DEMOS= (empty) leaves torch out: everything but the live demos works without it.
 DEMOS ?= demos
 
-.PHONY: serve test lint format bench screenshots clean
+.PHONY: serve test quick soak lint format bench screenshots lock clean
 
 serve: $(VENV)/.served
 	@$(BIN)/shardboard serve --host $(HOST) --port $(PORT)
 
 test: $(VENV)/.tested
 	@$(BIN)/python -m pytest
+
+# What needs no ranks, no framework and no browser, on as many processors as there are; a file stays on one of them.
+quick: $(VENV)/.tested
+	@$(BIN)/python -m pytest -m quick -n auto --maxprocesses 4 --dist loadfile
+
+soak: $(VENV)/.tested
+	@$(BIN)/python -m pytest -m soak; code=$$?; \
+	  if [ $$code -eq 5 ]; then echo "No test is marked soak yet: load, kills and endurance will be."; else exit $$code; fi
 
 lint: $(VENV)/.tested
 	@$(BIN)/ruff check .
@@ -30,6 +40,13 @@ bench: $(VENV)/.tested
 screenshots: $(VENV)/.tested
 	@$(BIN)/python -m tests.screenshots
 
+# Keeps every version that pyproject.toml still allows; make lock NEWEST=--upgrade takes the newest ones instead.
+lock:
+	@command -v $(UV) >/dev/null || { echo "make lock needs uv, which resolves for every Python and platform at once: pip install uv, or name it: make lock UV=/path/to/uv"; exit 1; }
+	@$(UV) pip compile --quiet --universal --all-extras --python-version 3.11 --no-annotate --no-emit-index-url \
+	  --custom-compile-command "make lock" $(NEWEST) --output-file constraints.txt pyproject.toml
+	@echo "constraints.txt: $$(grep -c == constraints.txt) versions. Commit it with what needed them."
+
 clean:
 	rm -rf $(VENV) .cache screenshots
 
@@ -39,7 +56,7 @@ $(VENV)/.made:
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-$(VENV)/.served: $(VENV)/.made pyproject.toml
+$(VENV)/.served: $(VENV)/.made pyproject.toml constraints.txt
 	@echo "Installing what the server needs (about half a minute, once)"
 	@$(PIP) --editable .
 	@if [ -n "$(DEMOS)" ]; then echo "Installing torch for the demos (once; make serve DEMOS= leaves it out)"; $(PIP) --editable '.[$(DEMOS)]'; fi

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 from starlette_compress import CompressMiddleware, remove_compress_type
 
+from app import __version__
 from app.api import page as api
 from app.builder import page as builder
 from app.demos import page as demos
@@ -48,7 +49,14 @@ async def life(app: FastAPI) -> AsyncIterator[None]:
 
 def create_app() -> FastAPI:
     """The whole program as one ASGI application."""
-    app = FastAPI(title="Shardboard", docs_url=None, redoc_url=None, openapi_url="/api/openapi.json", lifespan=life)
+    app = FastAPI(
+        title="Shardboard",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+        lifespan=life,
+    )
     app.state.assets = assets.build(settings())
     for module in (assets, *ROOMS):
         for route in module.router.routes:

@@ -191,6 +191,14 @@ def import_text(document: dict[str, Any]) -> str:
     return "\n".join([*rows, "layout:", *axes, *_sentences("notes", document["notes"])])
 
 
+def doctor_text(document: dict[str, Any]) -> str:
+    """What was looked at, a line each, and how many need a hand."""
+    checks = document["checks"]
+    amiss = sum(not check["ok"] for check in checks)
+    lines = [f"{MARKS['good' if check['ok'] else 'error']} {check['sentence']}" for check in checks]
+    return "\n".join([*lines, f"{amiss} of {len(checks)} not in order" if amiss else "All is in order"])
+
+
 def _sentences(title: str, sentences: list[str]) -> list[str]:
     return [f"{title}:", *(f"  {sentence}" for sentence in sentences)] if sentences else []
 
@@ -202,4 +210,5 @@ TEXTS: dict[str, Callable[[Any], str]] = {
     "schedule": schedule_text,
     "formula": formula_text,
     "formulas": formulas_text,
+    "doctor": doctor_text,
 }

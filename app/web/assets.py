@@ -27,9 +27,10 @@ from fastapi.responses import FileResponse
 
 from app.settings import Settings, settings
 
-RECIPE = "1"  # change it when the way files are made changes: everything is then built again
+RECIPE = "2"  # change it when the way files are made changes: everything is then built again
 BROTLI_QUALITY = 9  # 11 saves a tenth more of Plotly, for ten seconds more
 MEDIA = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "woff2": "font/woff2"}
+LEGAL = [0, 13, 14]  # names a subset keeps: copyright, licence, its address; OFL reserves the name of some fonts
 ENCODINGS = {"br": ".br", "gzip": ".gz"}  # gzip too: browsers offer br to https and localhost only
 
 SIGNS = "\u00a0\u202f·×÷±µ°½–—…‘’“”←↑→↓−≈≠≤≥√∞∑"
@@ -112,17 +113,34 @@ def build(place: Settings, say: Callable[[str], None] = lambda line: None, afres
     kept = {} if afresh else _manifest(folder)
     made: dict[str, dict[str, str]] = {}
     for carried in CARRIED:
-        key = f"{RECIPE} {carried.sha256} {metadata.version(carried.distribution)} {_digest((carried.keep + str(carried.features)).encode())}"
-        known = kept.get(carried.name)
-        if known and known["key"] == key and (folder / known["file"]).exists():
-            made[carried.name] = known
-        else:
-            made[carried.name] = {"key": key, "file": _write(folder, carried.name, _content(carried, say), say)}
+        made[carried.name] = _built(folder, kept, carried) or {
+            "key": _key(carried),
+            "file": _write(folder, carried.name, _content(carried, say), say),
+        }
     names = {name: record["file"] for name, record in made.items()}
     for name, text in _own_files(place.static):
         names[name] = _write(folder, name, _with_addresses(text, names).encode(), say)
     _replace(folder / "manifest.json", json.dumps(made, indent=1).encode())
     return Assets(folder, names)
+
+
+def unbuilt(place: Settings) -> list[Carried]:
+    """The libraries and fonts that the next start has still to make."""
+    folder = place.cache / "assets"
+    kept = _manifest(folder)
+    return [carried for carried in CARRIED if not _built(folder, kept, carried)]
+
+
+def _key(carried: Carried) -> str:
+    """What a built file depends on."""
+    cut = _digest((carried.keep + str(carried.features)).encode())
+    return f"{RECIPE} {carried.sha256} {metadata.version(carried.distribution)} {cut}"
+
+
+def _built(folder: Path, kept: dict[str, dict[str, str]], carried: Carried) -> dict[str, str] | None:
+    """The record of a file that is there and would be made the same again."""
+    known = kept.get(carried.name)
+    return known if known and known["key"] == _key(carried) and (folder / known["file"]).exists() else None
 
 
 def _manifest(folder: Path) -> dict[str, dict[str, str]]:
@@ -132,13 +150,19 @@ def _manifest(folder: Path) -> dict[str, dict[str, str]]:
         return {}
 
 
-def _content(carried: Carried, say: Callable[[str], None]) -> bytes:
+def origin(carried: Carried) -> bytes:
+    """The file as its package carries it, or ChangedCarrier."""
     found = [path for path in metadata.files(carried.distribution) or () if path.name == carried.file]
     if not found:
         raise ChangedCarrier(f"{carried.distribution} carries no {carried.file}; reinstall it")
     data = Path(str(found[0].locate())).read_bytes()
     if hashlib.sha256(data).hexdigest() != carried.sha256:
         raise ChangedCarrier(f"{carried.file} of {carried.distribution} is not the file this version was checked with")
+    return data
+
+
+def _content(carried: Carried, say: Callable[[str], None]) -> bytes:
+    data = origin(carried)
     return _subset(carried, data, say) if carried.keep else data
 
 
@@ -152,7 +176,9 @@ def _subset(carried: Carried, data: bytes, say: Callable[[str], None]) -> bytes:
     lacking = sorted(set(carried.keep) - set(map(chr, font.getBestCmap() or ())) - set(map(chr, range(0xA0))))
     if lacking:
         say(f"  {carried.name} lacks {''.join(lacking)}")
-    options = subset.Options(layout_features=list(carried.features), hinting=False, flavor="woff2", notdef_outline=True)
+    options = subset.Options(
+        layout_features=list(carried.features), hinting=False, flavor="woff2", notdef_outline=True, name_IDs=LEGAL
+    )
     cutter = subset.Subsetter(options)
     cutter.populate(text=carried.keep)
     cutter.subset(font)

@@ -40,7 +40,7 @@ class _Counted:
     """A request's body, counted as it comes."""
 
     def __init__(self, receive: Receive, limit: int):
-        self.source, self.limit, self.read, self.refused = receive, limit, 0, False
+        self.source, self.limit, self.read, self.refused, self.ended = receive, limit, 0, False, False
 
     @property
     def sentence(self) -> str:
@@ -49,6 +49,7 @@ class _Counted:
     async def receive(self) -> Message:
         message = await self.source()
         self.read += len(message.get("body", b""))
+        self.ended = not message.get("more_body", False)
         if self.read > self.limit:
             self.refused = True
             raise HTTPException(413, self.sentence)
@@ -72,11 +73,10 @@ class _Counted:
         thrown = 0
         try:
             async with asyncio.timeout(DISCARDED_S):
-                while thrown < DISCARDED_BYTES:
+                while thrown < DISCARDED_BYTES and not self.ended:
                     message = await self.source()
                     thrown += len(message.get("body", b""))
-                    if not message.get("more_body", False):
-                        return
+                    self.ended = not message.get("more_body", False)
         except TimeoutError:
             return
 

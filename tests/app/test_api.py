@@ -88,6 +88,27 @@ def test_a_body_is_refused_before_it_has_come(client):
     anyio.run(client.app, scope, receive, send)
 
 
+def test_after_a_last_piece_that_is_too_much_no_other_is_waited_for(client):
+    """Without a length, what is too much shows only when it has come; a server gives nothing after the last piece."""
+    asked, sent = [], []
+
+    async def receive():
+        asked.append(1)
+        assert len(asked) == 1
+        return {"type": "http.request", "body": b" " * (BODY_BYTES + 1), "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": "/api/estimate", "query_string": b"",
+        "raw_path": b"/api/estimate", "scheme": "http", "root_path": "", "server": ("x", 80), "client": ("x", 1),
+        "headers": [(b"content-type", b"application/json")], "app": client.app,
+    }  # fmt: skip
+    anyio.run(client.app, scope, receive, send)
+    assert sent[0]["status"] == 413 and not sent[-1]["more_body"]
+
+
 def test_a_body_of_one_megabyte_is_read(client):
     text = json.dumps(CARD).encode()
     answer = client.post(

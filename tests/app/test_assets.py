@@ -66,6 +66,13 @@ def test_a_font_keeps_every_letter_it_is_asked_for(built, carried):
     assert set(map(ord, assets.ASCII.strip())) & set(map(ord, carried.keep)) <= set(kept)
 
 
+@pytest.mark.parametrize("carried", FONTS, ids=lambda carried: carried.name)
+def test_a_reduced_font_says_who_made_it_and_its_licence_and_bears_no_reserved_name(built, carried):
+    kept = TTFont(built.folder / built.names[carried.name])["name"]
+    assert "Copyright" in kept.getDebugName(0) and "Open Font License" in kept.getDebugName(13)
+    assert {record.nameID for record in kept.names} <= {0, 13, 14}
+
+
 def test_every_sign_is_in_some_face_of_the_reading_stack(built):
     stack = ("atkinson.woff2", "plex-mono.woff2", "signs.woff2")
     kept = {code for name in stack for code in TTFont(built.folder / built.names[name]).getBestCmap()}

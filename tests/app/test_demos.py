@@ -143,6 +143,7 @@ print("torch" in sys.modules)
 """
 
 
+@pytest.mark.demo
 def test_the_server_never_imports_torch() -> None:
     done = subprocess.run([sys.executable, "-c", SERVED], capture_output=True, text=True, timeout=150, cwd=ROOT)
     assert done.stdout.strip() == "False", done.stderr[-500:]

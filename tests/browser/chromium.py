@@ -8,10 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+from app.cli.chromium import chromium, installed
+
 FLAGS = [
     "--disable-gpu",
     "--disable-quic",
@@ -22,27 +22,11 @@ FLAGS = [
 ]
 
 
-def installed() -> str | None:
-    """Path of a Chromium on this machine, Playwright's own aside."""
-    found = [os.environ.get("CHROMIUM_PATH"), *map(shutil.which, NAMES)]
-    return next((path for path in found if path and Path(path).exists()), None)
-
-
 def launch_options() -> dict[str, Any]:
     """How Playwright should start it; without a path it takes its own. Chromium refuses its sandbox to root."""
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     path = installed()
     return {"args": [*FLAGS, *(["--no-sandbox"] if root else [])], **({"executable_path": path} if path else {})}
-
-
-def available() -> bool:
-    """Whether the browser tests have a Chromium to drive."""
-    from playwright.sync_api import sync_playwright
-
-    if installed():
-        return True
-    with sync_playwright() as playwright:
-        return Path(playwright.chromium.executable_path).exists()
 
 
 def install() -> None:
@@ -62,6 +46,6 @@ def install() -> None:
 
 
 if __name__ == "__main__":
-    if not available():
+    if not chromium():
         install()
-    sys.exit(None if available() else "No Chromium was found or could be installed; set CHROMIUM_PATH to one.")
+    sys.exit(None if chromium() else "No Chromium was found or could be installed; set CHROMIUM_PATH to one.")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from app.runner.recordings import can_run
 
-pytestmark = [pytest.mark.browser, pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")]
+pytestmark = pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")
 PATIENCE_MS = 90_000  # a cold start on a busy machine
 
 

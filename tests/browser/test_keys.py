@@ -7,8 +7,6 @@ from playwright.sync_api import expect
 
 from tests.browser.planner import Planner
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def planner(visit) -> Planner:

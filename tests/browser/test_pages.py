@@ -6,8 +6,6 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
-
 PAGES = {
     "home": ("/", 200),
     "plan": ("/plan", 200),

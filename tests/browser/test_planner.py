@@ -9,8 +9,6 @@ from playwright.sync_api import Route, expect
 
 from tests.browser.planner import Planner
 
-pytestmark = pytest.mark.browser
-
 BAD_CONFIG = '{"model_type": "llama", "hidden_size": 4096,'
 CONFIG = json.dumps(
     {

@@ -7,8 +7,6 @@ from app.board.scenes import SCENES
 from app.lessons.lesson import lessons
 from tests.browser.test_pages import LOOKS, settle, violations
 
-pytestmark = pytest.mark.browser
-
 STAGES = ((1024, 768), (1280, 720), (1280, 800), (1920, 1080), (3840, 2160))
 FLOOR = 0.028  # of the stage's height: the smallest text that the last row reads
 SMALLEST = """() => {

@@ -5,9 +5,6 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.browser
-
-
 MIDDLE_MARK = """() => {
   const element = document.querySelector("topology-floor");
   const [floor] = element.data.floors;

@@ -19,6 +19,7 @@ from engine.layout.layout import AXES, Layout
 from engine.layout.meaning import meaning_refusals
 from engine.network.placement import Placement
 from engine.scenario import scenario_from
+from tests.conftest import Framework
 
 RANKS = 64
 ORDERS = ["-".join(order) for order in permutations(AXES)]
@@ -51,10 +52,10 @@ def placed(layout: Layout, order: str) -> Placement:
 
 
 @pytest.fixture(scope="module")
-def torch_rank() -> Iterator[int]:
+def torch_rank(framework: Framework) -> Iterator[int]:
     """This process as rank 39 of 64 that only exist on paper."""
-    distributed = pytest.importorskip("torch.distributed", reason="torch deals the ranks to compare with")
-    fake = pytest.importorskip("torch.testing._internal.distributed.fake_pg", reason="torch has no fake backend here")
+    distributed = framework("torch.distributed")
+    fake = framework("torch.testing._internal.distributed.fake_pg")
     distributed.init_process_group("fake", store=fake.FakeStore(), rank=39, world_size=RANKS)
     yield 39
     distributed.destroy_process_group()

@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Sequence
 from app.runner.fake.events import Event, accepted, failed, finished, need_torch
 from app.runner.fake.request import FakeRequest
 from app.runner.fake.roles import Role, roles_of
+from app.settings import ROOT
 
 LIMIT_S = 600.0
 
@@ -47,6 +48,7 @@ def _process(request: FakeRequest, roles: Sequence[Role], jobs: int) -> Iterator
             stderr=complaints,
             text=True,
             start_new_session=True,
+            cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         timer = threading.Timer(LIMIT_S, _end, [process])

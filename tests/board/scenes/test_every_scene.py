@@ -4,6 +4,7 @@ import ast
 import hashlib
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,8 +33,13 @@ def settings(scene: Scene) -> list[dict[str, str]]:
 
 
 def drawn(scene: Scene, setting: dict[str, str]) -> tuple[Frame, ...]:
+    return drawn_once(scene.name, tuple(setting.items()))
+
+
+@cache
+def drawn_once(name: str, setting: tuple[tuple[str, str], ...]) -> tuple[Frame, ...]:
     try:
-        return scene.frames(scene.values(setting))
+        return SCENES[name].frames(SCENES[name].values(dict(setting)))
     except Refusal:
         return ()
 

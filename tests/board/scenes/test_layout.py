@@ -1,10 +1,12 @@
 """The layout scene: its figures against the engine, its drawings at the edges of its knobs."""
 
 import re
+from functools import cache
 
 import pytest
 
 from app.board.figures.topology_floor import floor_of
+from app.board.scenes.base import Frame
 from app.board.scenes.layout.case import Case, longest, traffic_s, waiting
 from app.board.scenes.layout.scene import LAYOUT
 from engine.catalog.hardware import cluster_named
@@ -26,13 +28,18 @@ EXTREMES = (
 each_setting = each_of(EXTREMES)
 
 
+@cache
+def drawn(given: tuple[tuple[str, str], ...]) -> tuple[Frame, ...]:
+    return LAYOUT.frames(LAYOUT.values(dict(given)))
+
+
 def case(**given: str) -> Case:
     return Case(LAYOUT.values(given))
 
 
 @each_setting
 def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[str, str]) -> None:
-    frames = LAYOUT.frames(LAYOUT.values(given))
+    frames = drawn(tuple(given.items()))
     assert len(frames) == 10
     for frame in frames:
         assert len(frame.caption.split()) <= 20
@@ -43,7 +50,7 @@ def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[
 
 @each_setting
 def test_the_same_values_give_the_same_bytes(given: dict[str, str]) -> None:
-    once, again = (LAYOUT.frames(LAYOUT.values(given)) for _ in range(2))
+    once, again = drawn(tuple(given.items())), LAYOUT.frames(LAYOUT.values(given))
     assert [frame.figure.svg() for frame in once] == [frame.figure.svg() for frame in again]
 
 

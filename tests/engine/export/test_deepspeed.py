@@ -13,17 +13,16 @@ from hypothesis import given, settings
 
 from engine.export import export
 from engine.scenario import Scenario
+from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
-REASON = "DeepSpeed needs torch, which DEMOS= leaves out"
 
 
 @pytest.fixture(scope="module")
-def configured() -> Any:
+def configured(framework: Framework) -> Any:
     """Gives DeepSpeed's configuration of a scenario's JSON, with as many data-parallel ranks as the layout has."""
-    pytest.importorskip("torch", reason=REASON)
-    config = pytest.importorskip("deepspeed.runtime.config", reason="deepspeed is not installed")
+    config = framework("deepspeed.runtime.config")
     ranks: dict[str, int] = {}
     patch = pytest.MonkeyPatch()
     patch.setattr(config, "dist", SimpleNamespace(get_rank=lambda: 0, get_world_size=lambda: ranks["all"]))
@@ -61,10 +60,9 @@ def test_deepspeed_refuses_a_wrong_name_and_a_batch_that_does_not_multiply(confi
         configured(USUAL["70B on 1,024"], train_batch_size=500)
 
 
-def test_every_key_is_one_that_deepspeed_asks_for() -> None:
+def test_every_key_is_one_that_deepspeed_asks_for(framework: Framework) -> None:
     """Its configuration passes over names it does not know, so they are looked for where it keeps them."""
-    pytest.importorskip("torch", reason=REASON)
-    config = pytest.importorskip("deepspeed.runtime.config", reason="deepspeed is not installed")
+    config = framework("deepspeed.runtime.config")
     modules = [config, *(importlib.import_module(f"deepspeed.runtime.{name}") for name in ("constants", "zero.config"))]
     known = {value for module in modules for value in vars(module).values() if isinstance(value, str)}
     asked = set(
@@ -81,9 +79,8 @@ def test_every_key_is_one_that_deepspeed_asks_for() -> None:
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_deepspeeds_launcher_takes_its_line(name: str) -> None:
-    pytest.importorskip("torch", reason=REASON)
-    runner = pytest.importorskip("deepspeed.launcher.runner", reason="deepspeed is not installed")
+def test_deepspeeds_launcher_takes_its_line(name: str, framework: Framework) -> None:
+    runner = framework("deepspeed.launcher.runner")
     line = next(file.text for file in export(USUAL[name], "deepspeed").files if file.name == "launch.sh")
     words = shlex.split(line.replace("\\\n", " "), comments=True)
     found = runner.parse_args(words[1:])

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from engine.export import export
 from engine.layout.stages import split_layers
 from engine.scenario import Scenario, scenario_from
+from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 TABLE = Path(__file__).parent / "megatron_arguments.tsv"
@@ -94,13 +95,13 @@ def test_every_name_that_is_asked_for_stands_in_the_table() -> None:
     )
 
 
-def test_the_table_is_megatrons_own_parser() -> None:
+def test_the_table_is_megatrons_own_parser(framework: Framework) -> None:
     if not importlib.util.find_spec("megatron") or tuple(map(int, metadata.version("megatron-core").split(".")[:2])) < (
         0,
         19,
     ):
         pytest.skip("megatron-core brings the parser along from 0.19 on, which needs Python 3.12")
-    arguments = pytest.importorskip("megatron.training.arguments")
+    arguments = framework("megatron.training.arguments")
     real = argparse.ArgumentParser(allow_abbrev=False)
     arguments.add_megatron_arguments(real)
     by_name = {name: action for action in real._actions for name in action.option_strings}
@@ -118,12 +119,9 @@ def named(configuration: Any, values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name in known and value is not None}
 
 
-def configured(scenario: Scenario) -> Any:
+def configured(scenario: Scenario, framework: Framework) -> Any:
     """Megatron's own configuration of the model, which checks that heads, stages, experts and recomputation fit."""
-    torch = pytest.importorskip("torch", reason="Megatron's configurations need torch, which DEMOS= leaves out")
-    config = pytest.importorskip(
-        "megatron.core.transformer.transformer_config", reason="megatron-core is not installed"
-    )
+    torch, config = framework("torch"), framework("megatron.core.transformer.transformer_config")
     values = vars(parser_of(rows()).parse_args(arguments_of(scenario)))
     values |= {
         "num_moe_experts": values.pop("num_experts"),
@@ -146,9 +144,9 @@ def configured(scenario: Scenario) -> Any:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", USUAL)
-def test_megatrons_configuration_takes_the_model_and_the_layout(name: str) -> None:
+def test_megatrons_configuration_takes_the_model_and_the_layout(name: str, framework: Framework) -> None:
     scenario = USUAL[name]
-    made, model = configured(scenario), scenario.model
+    made, model = configured(scenario, framework), scenario.model
     assert (made.num_layers, made.num_attention_heads, made.ffn_hidden_size) == (model.layers, model.heads, model.ffn)
     assert made.num_query_groups == model.kv_heads or model.latent
     assert (made.num_moe_experts or 0) == model.experts
@@ -161,15 +159,13 @@ def test_megatrons_configuration_takes_the_model_and_the_layout(name: str) -> No
 @pytest.mark.filterwarnings("ignore")
 @settings(max_examples=100)
 @given(scenario=SCENARIOS.filter(lambda scenario: scenario.precision in ("bf16", "fp16")))
-def test_megatrons_configuration_takes_every_layout(scenario: Scenario) -> None:
-    configured(scenario)
+def test_megatrons_configuration_takes_every_layout(framework: Framework, scenario: Scenario) -> None:
+    configured(scenario, framework)
 
 
 @pytest.mark.parametrize(("model", "pp"), [("deepseek-v3", 4), ("llama-3-8b", 3), ("qwen3-235b-a22b", 8)])
-def test_megatron_deals_layers_as_the_board_does(model: str, pp: int) -> None:
-    layouts = pytest.importorskip(
-        "megatron.core.transformer.pipeline_parallel_layer_layout", reason="megatron-core is not installed"
-    )
+def test_megatron_deals_layers_as_the_board_does(model: str, pp: int, framework: Framework) -> None:
+    layouts = framework("megatron.core.transformer.pipeline_parallel_layer_layout")
     scenario = scenario_from({"model": model, "cluster": "hgx-h100", "gpus": 8 * pp, "layout": {"tp": 4, "pp": pp}})
     given_words = arguments_of(scenario)
     sizes = split_layers(scenario.model.layers, pp)
@@ -186,9 +182,8 @@ def test_megatron_deals_layers_as_the_board_does(model: str, pp: int) -> None:
 @pytest.mark.parametrize(
     ("zero", "strategy"), [(0, "no_shard"), (1, "no_shard"), (2, "optim_grads"), (3, "optim_grads_params")]
 )
-def test_megatrons_data_parallelism_takes_the_sharding(zero: int, strategy: str) -> None:
-    pytest.importorskip("torch", reason="Megatron's configurations need torch, which DEMOS= leaves out")
-    distributed = pytest.importorskip("megatron.core.distributed", reason="megatron-core is not installed")
+def test_megatrons_data_parallelism_takes_the_sharding(zero: int, strategy: str, framework: Framework) -> None:
+    distributed = framework("megatron.core.distributed")
     layout = {"tp": 8, "zero": zero, **({"hsdp_shard": 8} if zero == 3 else {})}
     scenario = scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024, "layout": layout})
     values = vars(parser_of(rows()).parse_args(arguments_of(scenario)))
@@ -198,8 +193,8 @@ def test_megatrons_data_parallelism_takes_the_sharding(zero: int, strategy: str)
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_torchrun_starts_as_many_processes_as_there_are_gpus(name: str) -> None:
-    run = pytest.importorskip("torch.distributed.run", reason="torchrun comes with torch, which DEMOS= leaves out")
+def test_torchrun_starts_as_many_processes_as_there_are_gpus(name: str, framework: Framework) -> None:
+    run = framework("torch.distributed.run")
     found = run.get_args_parser().parse_args(words_of(USUAL[name])[1:])
     nodes = 1 if found.standalone else int(found.nnodes)
     assert nodes * int(found.nproc_per_node) == USUAL[name].gpus and found.training_script == "pretrain_gpt.py"

@@ -8,7 +8,6 @@ import sys
 import tomllib
 import types
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -23,13 +22,14 @@ from engine.export.torchtitan_layout import SCHEDULES, schedule_here
 from engine.layout.stages import split_layers
 from engine.pipeline.schedules import schedule_named
 from engine.scenario import Scenario, scenario_from
+from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
 
 
-@cache
-def folder() -> Path:
+@pytest.fixture(scope="session")
+def titan_folder() -> Path:
     """Where torchtitan is installed."""
     found = importlib.util.find_spec("torchtitan")
     if found is None or not importlib.util.find_spec("torch"):
@@ -38,12 +38,12 @@ def folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def titan() -> Iterator[Any]:
+def titan(titan_folder: Path) -> Iterator[Any]:
     """torchtitan's modules without its __init__, which imports kernels for GPUs (Triton) before anything else."""
-    before, root = set(sys.modules), folder()
+    before = set(sys.modules)
     for name in ("torchtitan", "torchtitan.distributed"):
         bare = types.ModuleType(name)
-        bare.__path__ = [str(root.joinpath(*name.split(".")[1:]))]
+        bare.__path__ = [str(titan_folder.joinpath(*name.split(".")[1:]))]
         sys.modules[name] = bare
     yield importlib.import_module
     for name in set(sys.modules) - before:
@@ -123,8 +123,8 @@ def test_every_layout_is_one_that_torchtitans_mesh_and_trainer_take(
 
 @settings(max_examples=150)
 @given(scenario=SCENARIOS)
-def test_torchtitan_deals_layers_as_the_board_does_or_that_is_said(scenario: Scenario) -> None:
-    dealer, layout, layers = layer_dealer(), scenario.layout, scenario.model.layers
+def test_torchtitan_deals_layers_as_the_board_does_or_that_is_said(titan_folder: Path, scenario: Scenario) -> None:
+    dealer, layout, layers = layer_dealer(titan_folder), scenario.layout, scenario.model.layers
     settings_of = tomllib.loads(toml_of(scenario))["parallelism"]
     ends = (
         settings_of["pipeline_parallel_first_stage_less_layers"],
@@ -143,9 +143,9 @@ def test_torchtitan_deals_layers_as_the_board_does_or_that_is_said(scenario: Sce
     assert (dealt == split_layers(layers, chunks)) != any("remainder" in sentence for sentence in said)
 
 
-def layer_dealer() -> Any:
+def layer_dealer(folder: Path) -> Any:
     """torchtitan's own function, by itself: its module imports kernels for GPUs."""
-    source = (folder() / "distributed" / "pipeline_parallel.py").read_text(encoding="utf-8")
+    source = (folder / "distributed" / "pipeline_parallel.py").read_text(encoding="utf-8")
     name = "generate_llm_fqn_per_model_part"
     function = next(node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef) and node.name == name)
     space: dict[str, Any] = {}
@@ -153,9 +153,9 @@ def layer_dealer() -> Any:
     return space[name]
 
 
-def shape_in_torchtitan(model: str, flavor: str) -> dict[str, Any]:
+def shape_in_torchtitan(folder: Path, model: str, flavor: str) -> dict[str, Any]:
     """The arguments of a flavor in torchtitan's own source, those of its experts among them."""
-    source = (folder() / "models" / model / "__init__.py").read_text(encoding="utf-8")
+    source = (folder / "models" / model / "__init__.py").read_text(encoding="utf-8")
     tables = [
         node.value
         for node in ast.walk(ast.parse(source))
@@ -185,8 +185,8 @@ OURS = {
 
 
 @pytest.mark.parametrize("key", FLAVORS, ids=" ".join)
-def test_a_flavor_has_the_shape_of_its_model(key: tuple[str, str]) -> None:
-    model, theirs = model_named(FLAVORS[key]), shape_in_torchtitan(*key)
+def test_a_flavor_has_the_shape_of_its_model(key: tuple[str, str], titan_folder: Path) -> None:
+    model, theirs = model_named(FLAVORS[key]), shape_in_torchtitan(titan_folder, *key)
     known = {name: value for name, value in theirs.items() if name in OURS}
     assert len(known) >= 4
     assert {name: getattr(model, OURS[name]) for name in known} == known
@@ -196,22 +196,20 @@ def test_a_flavor_has_the_shape_of_its_model(key: tuple[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["llama3", "deepseek_v3", "qwen3"])
-def test_torchtitan_cuts_some_models_into_stages(name: str) -> None:
-    source = (folder() / "models" / name / "__init__.py").read_text(encoding="utf-8")
+def test_torchtitan_cuts_some_models_into_stages(name: str, titan_folder: Path) -> None:
+    source = (titan_folder / "models" / name / "__init__.py").read_text(encoding="utf-8")
     assert ("pipelining_fn=None" in source) == (name in WITHOUT_STAGES)
 
 
-def test_every_schedule_is_one_of_torchs() -> None:
-    schedules = pytest.importorskip(
-        "torch.distributed.pipelining.schedules", reason="the schedules are torch's, which DEMOS= leaves out"
-    )
+def test_every_schedule_is_one_of_torchs(framework: Framework) -> None:
+    schedules = framework("torch.distributed.pipelining.schedules")
     for name in SCHEDULES.values():
         assert schedules.get_schedule_class(name)
 
 
-def test_every_converter_is_registered_in_torchtitan() -> None:
+def test_every_converter_is_registered_in_torchtitan(titan_folder: Path) -> None:
     source = "".join(
-        path.read_text(encoding="utf-8") for path in (folder() / "components" / "quantization").glob("*.py")
+        path.read_text(encoding="utf-8") for path in (titan_folder / "components" / "quantization").glob("*.py")
     )
     for precision in ("fp8", "mxfp8"):
         scenario = scenario_from({"model": "llama-3-8b", "cluster": "hgx-b200", "gpus": 32, "precision": precision})
