@@ -204,6 +204,12 @@ def test_everything_about_an_answer_is_compared(tmp_path: Path, changed: dict, k
     assert (group.kind, group.where) == (kind, where)
 
 
+def test_lines_of_json_are_compared_value_by_value(tmp_path: Path) -> None:
+    old, new = (page("/p", f'{{"a": 1}}\n{{"b": {value}}}\n', type="application/x-ndjson") for value in (2, 3))
+    (group,) = compare(tmp_path, [old], [new]).groups
+    assert (group.kind, group.where) == ("JSON value", "*.b")
+
+
 def test_equal_records_have_no_groups(tmp_path: Path) -> None:
     records = [page("/p", "<p>\u2028a</p>"), page("/p", "b", sent="x"), page("/p", "c", htmx=True)]
     assert compare(tmp_path, records, list(reversed(records))).groups == []

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.compare.json_changes import json_changes
 from tests.compare.records import PARTS, Key, Record, Records
@@ -113,9 +114,9 @@ def changes(old: Record, new: Record) -> Iterator[Change]:
 
 
 def _of_bodies(old: Record, new: Record) -> Iterator[Change]:
-    if "json" in old.type and "ndjson" not in old.type and "json" in new.type:
+    if "json" in old.type and "json" in new.type:
         try:
-            pair = json.loads(old.body), json.loads(new.body)
+            pair = _documents(old.body), _documents(new.body)
         except ValueError:
             pair = None
         if pair is not None:
@@ -128,6 +129,14 @@ def _of_bodies(old: Record, new: Record) -> Iterator[Change]:
         return
     for before, after in text_changes(old.body, new.body):
         yield _of_text("text", before, after)
+
+
+def _documents(text: str) -> Any:
+    """A JSON document, or the list of those that stand on a line each."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return [json.loads(line) for line in text.splitlines() if line]
 
 
 def _of_text(kind: str, old: str, new: str) -> Change:
