@@ -161,6 +161,12 @@ def test_no_script_and_no_style_sheet_is_too_long() -> None:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= limit, path.name
 
 
+def test_style_sheets_in_a_folder_belong_to_a_room() -> None:
+    rooms = {path.name for path in (ROOT / "templates").iterdir() if path.is_dir()}
+    folders = {path.parent.name for path in (ROOT / "static" / "css").glob("*/**/*.css")}
+    assert folders and folders <= rooms
+
+
 def test_no_line_of_a_template_is_too_long() -> None:
     for path in (path for path in (ROOT / "templates").rglob("*") if path.is_file()):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
