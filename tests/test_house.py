@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 ENGINE_MAY_IMPORT = {"engine", "numpy", "pydantic", "pydantic_core", "yaml"}
 BOARD_MAY_NOT_IMPORT = {"fastapi", "starlette", "time", "datetime", "os", "socket", "urllib", "sqlite3", "subprocess"}
 LONGEST_FILE, LONGEST_FUNCTION, LONGEST_ELEMENT = 300, 40, 150
+LONGEST_TEMPLATE_LINE = 160  # characters; the formatter keeps Python shorter
 VAGUE = {"service", "services", "repository", "manager", "helper", "helpers", "common", "utils", "util"}
 OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.map")
 
@@ -158,6 +159,18 @@ def test_no_script_and_no_style_sheet_is_too_long() -> None:
     for path in files(".js", ".css"):
         limit = LONGEST_ELEMENT if path.parent.name == "elements" else LONGEST_FILE
         assert len(path.read_text(encoding="utf-8").splitlines()) <= limit, path.name
+
+
+def test_style_sheets_in_a_folder_belong_to_a_room() -> None:
+    rooms = {path.name for path in (ROOT / "templates").iterdir() if path.is_dir()}
+    folders = {path.parent.name for path in (ROOT / "static" / "css").glob("*/**/*.css")}
+    assert folders and folders <= rooms
+
+
+def test_no_line_of_a_template_is_too_long() -> None:
+    for path in (path for path in (ROOT / "templates").rglob("*") if path.is_file()):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            assert len(line) <= LONGEST_TEMPLATE_LINE, f"{path.relative_to(ROOT)}:{number}"
 
 
 @pytest.mark.parametrize("path", ENGINE + APP, ids=ids(ENGINE + APP))

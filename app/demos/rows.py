@@ -86,6 +86,15 @@ def _pending(predicted: Mapping[str, Any]) -> list[VerdictRow]:
     return rows
 
 
+def knobs_text(params: Mapping[str, Any]) -> str:
+    """The knobs of a run in a line.
+
+    >>> knobs_text({"ranks": 4, "micro_batches": 8})
+    'ranks 4 · micro batches 8'
+    """
+    return " · ".join(f"{name.replace('_', ' ')} {value}" for name, value in params.items())
+
+
 def value_text(value: Any, unit: str) -> str:
     """A value of a verdict as a person reads it; bytes that must be exact are written out.
 

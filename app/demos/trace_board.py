@@ -7,7 +7,8 @@ from typing import Any
 
 from app.board.figures.held_bars import RankState, held_bars
 from app.board.linked import LinkedFigure
-from app.demos.rows import value_text
+from app.demos.rows import knobs_text, value_text
+from engine.language.units import seconds_text
 
 Event = Mapping[str, Any]
 PARTS = ("param_bytes", "grad_bytes", "opt_bytes")
@@ -23,6 +24,12 @@ class TraceCell:
     engine: str
     ok: bool
     why: str
+
+    @property
+    def beside(self) -> str:
+        """What was predicted, and what the engine alone would have said where that is another number."""
+        said = "as predicted" if self.predicted == self.measured else f"predicted {self.predicted}"
+        return said + (f"; engine {self.engine}" if self.engine not in ("", self.measured) else "")
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,37 @@ class TraceBoard:
         return next(
             (event for event in self.events if event["event"] in ("run.done", "run.failed", "run.cancelled")), {}
         )
+
+    @property
+    def state(self) -> str:
+        """tracing, done or failed."""
+        if not self.ended:
+            return "tracing"
+        return "done" if self.ended["event"] == "run.done" else "failed"
+
+    @property
+    def words(self) -> str:
+        """How far it is, in a line."""
+        recorded = f" · recorded {self.made}" if self.recorded else ""
+        if self.state == "tracing":
+            return f"tracing {', '.join(role['role'] for role in self.roles)}".rstrip() + recorded
+        if self.state == "failed":
+            return f"{self.ended.get('message') or self.ended['reason']}{recorded}"
+        verdict = "all as predicted" if self.ended["ok"] else "not all as predicted"
+        return f"{self.ended['checks']} rows, {verdict}, in {seconds_text(self.ended['wall_s'])}{recorded}"
+
+    @property
+    def knobs(self) -> str:
+        """What was asked for beside the model, in a line."""
+        params = self.accepted.get("params") or {}
+        return knobs_text({name: value for name, value in params.items() if name != "model"})
+
+    @property
+    def held_of(self) -> str:
+        """What part of the model the traced ranks hold a share of."""
+        if not self.layers:
+            return "of the whole model"
+        return f"of a model with {self.layers} layer{'s' if self.layers != 1 else ''} a stage"
 
     @property
     def ranks(self) -> int:

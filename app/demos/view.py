@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.demos.board import RunBoard, last_moment, until
-from app.demos.rows import VerdictRow, verdict_rows
+from app.demos.rows import VerdictRow, knobs_text, verdict_rows
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
 from app.runner.knobs import Choice
@@ -53,6 +53,11 @@ class RunPage:
     said: str
     length_s: float
     at_s: float | None
+
+    @property
+    def knobs(self) -> str:
+        """What its knobs stood at, in a line."""
+        return knobs_text(self.board.params)
 
     @property
     def again(self) -> str:

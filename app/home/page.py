@@ -13,6 +13,7 @@ from app.lessons.lesson import BLOCKS, Block, Lesson, lessons
 from app.web.render import page
 from engine.catalog.hardware import gpu_named
 from engine.language.formula import Term
+from engine.language.units import count_text
 from engine.memory.state import held_bytes, state_bytes
 
 PARAMETERS, GPUS, DATA_WIDTH = 70e9, 1024, 64  # the question: a 70B model, 1,024 GPUs, 64 replicas
@@ -62,6 +63,11 @@ class Home:
     parameters: float = PARAMETERS
     gpus: int = GPUS
     data_width: int = DATA_WIDTH
+
+    @property
+    def size(self) -> str:
+        """The model of the question, as one says it: 70B."""
+        return count_text(self.parameters).replace(" ", "")
 
     @property
     def minutes(self) -> int:

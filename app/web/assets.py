@@ -192,7 +192,7 @@ def _own_files(static: Path) -> list[tuple[str, str]]:
     """Our files in an order in which each comes after those it names: pictures, elements, main.js, the one style sheet."""
     pictures = sorted(static.glob("*.svg"))
     scripts = [*sorted(static.glob("js/elements/*.js")), *sorted(static.glob("js/*.js"))]
-    styles = sorted(static.glob("css/*.css"), key=lambda path: (path.stem != "tokens", path.name))
+    styles = sorted(static.glob("css/**/*.css"), key=lambda path: (path.stem != "tokens", path))
     sheet = re.sub(r"/\*.*?\*/\s*", "", "\n".join(path.read_text() for path in styles), flags=re.DOTALL)
     return [*((path.name, path.read_text()) for path in (*pictures, *scripts)), ("board.css", sheet)]
 

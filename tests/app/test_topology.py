@@ -49,7 +49,7 @@ def test_every_floor_to_start_from_is_drawn(client: TestClient, name: str) -> No
 def test_the_ledger_says_which_way_gradients_go_with_their_bytes(client: TestClient) -> None:
     inner, outer = client.get("/topology").text, client.get(f"/topology?{SWAPPED}").text
     for page, wire in ((inner, "leaf"), (outer, "spine")):
-        row = re.search(r'<tr><th scope="row"><span class="chip ink-dp">.*?</tr>', page, re.DOTALL)
+        row = re.search(r'<tr>\s*<th scope="row"><span class="chip ink-dp">.*?</tr>', page, re.DOTALL)
         assert row and f"<td>{wire}, " in row[0]
     risen = bytes_text(next(row for row in case(SWAPPED).rows if row.axis == "dp").uplink_bytes)
     assert risen in outer and "Gradients cross the spine" in outer
