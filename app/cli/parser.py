@@ -1,6 +1,7 @@
 """The words of the command line: each command with what it takes. What is wrong with them is one sentence."""
 
 import argparse
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from app import __version__
@@ -15,6 +16,8 @@ SIZES = (
     ("--backward-input", False),
     ("--backward-weight", False),
 )
+
+Command = Callable[[str, str], argparse.ArgumentParser]  # name, what it is -> the parser of its words
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,6 +60,13 @@ def parser() -> argparse.ArgumentParser:
             form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
         return made
 
+    _questions(command)
+    _processes(command)
+    return made
+
+
+def _questions(command: Command) -> None:
+    """Commands that answer with a document."""
     estimate = command("estimate", "memory, traffic, step time, MFU and price of a scenario")
     estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
     estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
@@ -72,6 +82,10 @@ def parser() -> argparse.ArgumentParser:
     formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")
     formula.add_argument("name", metavar="NAME")
     formula.add_argument("values", nargs="*", metavar="key=value")
+
+
+def _processes(command: Command) -> None:
+    """Commands that start something, or look at where it would run."""
     demo = command("demo", "a real torch.distributed run on this machine: shardboard demo fsdp2 --ranks 4 layers=2")
     demo.add_argument("name", metavar="NAME")
     demo.add_argument("--ranks", metavar="N")
@@ -81,4 +95,3 @@ def parser() -> argparse.ArgumentParser:
     for served in (command("serve", "the board, in a browser"), doctor):
         served.add_argument("--host", default="127.0.0.1")
         served.add_argument("--port", default="8000")
-    return made
