@@ -6,10 +6,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.cli.trace_text import trace_text
 from app.runner.catalog import demo_named
 from app.runner.fake.request import dp_of, fake_request
 from app.runner.fake.run import run
-from app.runner.fake.text import trace_text
 from app.runner.job import REFERENCE
 from app.runner.launch import Runner
 from engine.language.refusal import Refusal

@@ -251,7 +251,7 @@ def test_values_of_a_verdict_are_told_exactly() -> None:
 def test_a_recorded_trace_of_a_thousand_ranks_is_shown_with_its_command(client: TestClient) -> None:
     page = html.unescape(client.get("/demos/fake/recorded/llama-3-70b-1024").text)
     assert "1,024 ranks" in page and "all as predicted" in page and "recorded 20" in page
-    assert "python -m app.runner.fake" in page and "for 512 ranks" in page
+    assert "shardboard demo fake model=llama-3-70b tp=8" in page and "for 512 ranks" in page
     assert client.get("/demos/fake/recorded/nope").status_code == 404
 
 

@@ -1,6 +1,7 @@
 """Fake ranks: the framework on 1,024 ranks does what the engine says, or says why not; and each trick is still needed."""
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,17 +12,18 @@ from typing import Any
 
 import pytest
 
-from app.runner.fake.__main__ import main
+from app.cli import demo as cli_demo
+from app.cli import main as cli
+from app.cli.trace_text import trace_text
 from app.runner.fake.events import accepted, command_of, failed, finished
 from app.runner.fake.kept import fused_layer, layer_bytes, layer_parts
 from app.runner.fake.peak import PEAK_SHARE
 from app.runner.fake.predict import predict
 from app.runner.fake.record import recorded, recorded_names
-from app.runner.fake.request import dp_of, fake_request, llamas
+from app.runner.fake.request import FakeRequest, dp_of, fake_request, llamas
 from app.runner.fake.roles import role_named, roles_of
 from app.runner.fake.run import run
 from app.runner.fake.shapes import units_of
-from app.runner.fake.text import trace_text
 from engine.catalog.model import model_named
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
@@ -108,7 +110,7 @@ def test_eager_pytorch_keeps_two_and_a_half_times_what_fused_software_does() -> 
 
 
 def test_nothing_but_the_traced_process_imports_torch() -> None:
-    code = "import app.runner.fake.__main__, app.runner.fake.record, sys; sys.exit('torch' in sys.modules)"
+    code = "import app.runner.fake.run, app.runner.fake.record, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
@@ -145,6 +147,20 @@ def test_a_kept_trace_agrees_and_says_how_it_was_made(name: str) -> None:
         "predictions changed: record it again"
     )
     assert f"on {request.ranks:,} fake ranks" in trace_text(events)
+
+
+@pytest.mark.parametrize("name", recorded_names())
+def test_the_command_of_a_kept_trace_asks_for_that_trace(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    events, asked = recorded(name), []
+
+    def instead(request: FakeRequest) -> Iterator[Event]:
+        asked.append(request)
+        return iter(events)
+
+    monkeypatch.setattr(cli_demo, "run", instead)
+    program, *words = shlex.split(events[0]["command"])
+    assert program == "shardboard" and cli.main(words) == 0
+    assert asked == [fake_request(events[0]["params"])]
 
 
 @pytest.mark.parametrize("name", recorded_names())
@@ -286,5 +302,5 @@ def test_small_traces_of_other_shapes_agree_to_the_byte(shape: str) -> None:
 
 
 def test_the_command_line_refuses_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--ranks", "1000"]) == 2
+    assert cli.main(["demo", "fake", "--ranks", "1000"]) == 2
     assert "must be a multiple of tp 8 x pp 4" in capsys.readouterr().err

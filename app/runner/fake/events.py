@@ -88,9 +88,13 @@ def _scaled(request: FakeRequest, seen: list[Event]) -> Iterator[Event]:
 
 
 def command_of(request: FakeRequest) -> str:
-    """The command that makes this trace."""
-    options = " ".join(f"--{name.replace('_', '-')} {value}" for name, value in request.document().items())
-    return f"python -m app.runner.fake {options} --json"
+    """The command that makes this trace.
+
+    >>> command_of(fake_request({"pp": 2}))
+    'shardboard demo fake model=llama-3-70b tp=8 pp=2 dp=32 micro_batches=2 layers_per_stage=2 sequence_tokens=8192 --json'
+    """
+    asked = " ".join(f"{name}={value}" for name, value in request.document().items())
+    return f"shardboard demo fake {asked} --json"
 
 
 def versions() -> dict[str, str]:

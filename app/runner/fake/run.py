@@ -17,16 +17,13 @@ from app.runner.fake.roles import Role, roles_of
 LIMIT_S = 600.0
 
 
-def run(request: FakeRequest, jobs: int | None = None) -> Generator[Event, None, None]:
-    """All events of a trace, in order of arrival. Whoever stops listening ends its processes.
-
-    jobs   roles at a time; as many as there are processors, unless given
-    """
+def run(request: FakeRequest) -> Generator[Event, None, None]:
+    """All events of a trace, in order of arrival. Whoever stops listening ends its processes."""
     need_torch()
     started, seen = time.perf_counter(), []
     yield accepted(request)
     for group in _groups(roles_of(request)):
-        for event in _process(request, group, jobs or os.cpu_count() or 1):
+        for event in _process(request, group):
             seen.append(event)
             yield event
     yield from finished(request, seen, time.perf_counter() - started)
@@ -37,8 +34,9 @@ def _groups(roles: Sequence[Role]) -> list[Sequence[Role]]:
     return [roles] if sys.platform == "linux" else [[role] for role in roles]
 
 
-def _process(request: FakeRequest, roles: Sequence[Role], jobs: int) -> Iterator[Event]:
-    names = ",".join(role.name for role in roles)
+def _process(request: FakeRequest, roles: Sequence[Role]) -> Iterator[Event]:
+    """Trace these roles, as many at a time as there are processors."""
+    names, jobs = ",".join(role.name for role in roles), os.cpu_count() or 1
     command = [sys.executable, "-m", "app.runner.fake.forked", json.dumps(request.document()), names, str(jobs)]
     with tempfile.TemporaryFile("w+") as complaints:
         process = subprocess.Popen(

@@ -1,7 +1,4 @@
-"""One rank's role, traced: the framework's code on a fake process group and fake tensors. Run as a process for each role.
-
-python -m app.runner.fake.trace '{"tp": 8, "pp": 4, "dp": 32}' middle      JSON lines on stdout
-"""
+"""One rank's role, traced: the framework's code on a fake process group and fake tensors. forked.py has a process for each."""
 
 import logging
 import time
