@@ -8,14 +8,23 @@ from typing import Any
 
 from app.cli.trace_text import trace_text
 from app.runner.catalog import demo_named
+from app.runner.fake import run as trace
 from app.runner.fake.request import dp_of, fake_request
-from app.runner.fake.run import run
 from app.runner.job import REFERENCE
 from app.runner.launch import Runner
 from engine.language.refusal import Refusal
 from engine.language.units import bytes_text
 
 Event = Mapping[str, Any]
+
+
+TRACE = "fake"  # the demo that traces ranks instead of starting them
+
+
+def run(name: str, given: Mapping[str, object], as_json: bool) -> None:
+    """Run a demo, or a trace; refused where it did not show what was predicted."""
+    if not (run_trace if name == TRACE else run_demo)(name, given, as_json):
+        raise Refusal(name, None, "did not show what was predicted: see its checks", code="verdict")
 
 
 def run_demo(name: str, given: Mapping[str, object], as_json: bool) -> bool:
@@ -48,7 +57,7 @@ def run_trace(name: str, given: Mapping[str, object], as_json: bool) -> bool:
             raise Refusal("ranks", ranks, "needs a whole number", "1024")
         numbers["dp"] = dp_of(ranks, numbers)
     seen = []
-    for event in run(fake_request(numbers)):
+    for event in trace.run(fake_request(numbers)):
         seen.append(event)
         if as_json:
             _write(json.dumps(event))

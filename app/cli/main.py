@@ -1,4 +1,4 @@
-"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `serve`.
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `worker`, `serve`.
 
 Heavy parts load when asked for.
 """
@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, NoReturn
 
+from app.cli.worker import add_options
 from app.web.json_text import sentence_of, text_of, value_of
 from engine.language.choice import one_of
 from engine.language.refusal import Refusal
@@ -100,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-        if name != "serve":
+        if name not in ("worker", "serve"):
             form = made.add_mutually_exclusive_group()
             form.add_argument("--json", action="store_true", help="one JSON document (as when output is no terminal)")
             form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
@@ -125,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("name", metavar="NAME")
     demo.add_argument("--ranks", metavar="N")
     demo.add_argument("values", nargs="*", metavar="key=value")
+    add_options(command("worker", "one rank of a demo, started by torchrun … --no-python shardboard worker --demo ddp"))
     command("formulas", "every formula: what it gives, what it takes, its source")
     serve = command("serve", "the board, in a browser")
     serve.add_argument("--host", default="127.0.0.1")
@@ -203,27 +205,23 @@ def _formulas(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from app.cli.demo import run_demo, run_trace
+    from app.cli.demo import run
 
-    as_json = options.json or not (options.text or sys.stdout.isatty())
-    run = run_trace if options.name == TRACE else run_demo
     given = {} if options.ranks is None else {"ranks": options.ranks}
-    if not run(options.name, _values(options.values, given), as_json):
-        raise Refusal(options.name, None, "did not show what was predicted: see its checks", code="verdict")
+    run(options.name, _values(options.values, given), options.json or not (options.text or sys.stdout.isatty()))
+
+
+def _worker(options: argparse.Namespace) -> None:
+    from app.cli.worker import work
+
+    work(options.demo, _values(options.values, {}), options.out)
 
 
 def _serve(options: argparse.Namespace) -> None:
-    import uvicorn
+    from app.cli.sockets import serve
 
-    from app.cli.sockets import listening
+    serve(options.host, options.port)
 
-    with listening(options.host, options.port) as (socket, address):
-        print(f"Shardboard is on {address} (Ctrl-C stops it)", file=sys.stderr)
-        config = uvicorn.Config("app.main:create_app", factory=True, log_level="warning")
-        uvicorn.Server(config).run(sockets=[socket])
-
-
-TRACE = "fake"  # the demo that traces ranks instead of starting them
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "estimate": _estimate,
@@ -233,6 +231,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "formula": _formula,
     "formulas": _formulas,
     "demo": _demo,
+    "worker": _worker,
     "serve": _serve,
 }
 

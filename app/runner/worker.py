@@ -1,26 +1,21 @@
-"""One rank of a run. The zygote forks it with `run_rank`; torchrun starts it as an ordinary program:
-
-    torchrun --nnodes 2 --nproc-per-node 4 … -m app.runner.worker --demo ddp --out events.jsonl layers=4
+"""One rank of a run. The zygote forks it with `run_rank`; on a cluster `shardboard worker` is it, started by torchrun.
 
 Both write the same events, one line of JSON each. Under torchrun rank 0 collects them all, and judges them.
 """
 
-import argparse
 import importlib
-import os
 import platform
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.distributed as dist
 
-from app.runner.catalog import DEMOS, checked, demo_named
+from app.runner.catalog import checked, demo_named
 from app.runner.description import Demo
 from app.runner.job import REFERENCE, Emit, Job, event_line
 from app.runner.knobs import Whole
@@ -99,41 +94,31 @@ class Kept:
         self.events.append({"event": event, "run": self.run, "rank": self.rank, "t": t, **fields})
 
 
-def main(argv: Sequence[str]) -> int:
-    """A rank that torchrun started: RANK, WORLD_SIZE and the rest come from its environment."""
-    options = _options(argv)
-    rank, ranks, local, here = (
-        int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
-    )
-    try:
-        demo = _sized(demo_named(options.demo), ranks)
-        params = checked(demo, dict(pair.partition("=")[::2] for pair in options.knobs))
-        if demo.ranks(params) != ranks:
-            raise Refusal(
-                "ranks", ranks, f"these knobs make a mesh of {demo.ranks(params)} ranks", str(demo.ranks(params))
-            )
-    except Refusal as refusal:
-        print(refusal.sentence, file=sys.stderr)
-        return 2
-    job, device = (
-        Job("cluster", demo.name, params, ranks, folder="", patience=CLUSTER_PATIENCE_S),
-        device_of(here, local),
-    )
+class Place(NamedTuple):
+    """Where a rank stands among those that torchrun has started: all of them, and those of its host."""
+
+    rank: int
+    ranks: int
+    local: int
+    here: int
+
+
+def run_placed(place: Place, name: str, knobs: Mapping[str, object], out: Path) -> None:
+    """A rank that torchrun has started. The last rank to leave is 0, which writes the events of all and the verdict.
+
+    out   file that rank 0 writes
+    """
+    rank, ranks, local, here = place
+    demo = _sized(demo_named(name), ranks)
+    params = checked(demo, knobs)
+    if demo.ranks(params) != ranks:
+        raise Refusal("ranks", ranks, f"these knobs make a mesh of {demo.ranks(params)} ranks", str(demo.ranks(params)))
+    job = Job("cluster", demo.name, params, ranks, folder="", patience=CLUSTER_PATIENCE_S)
+    device = device_of(here, local)
     meet(job, rank, device, "env://")
     dist.barrier()  # from here on the clocks of all hosts count from the same moment
     kept = Kept(job.run, rank)
-    _run(replace(job, start=kept.start), rank, device, demo, kept, options.out)
-    return 0
-
-
-def _options(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m app.runner.worker", description="One rank of a demo, started by torchrun."
-    )
-    parser.add_argument("--demo", required=True, choices=list(DEMOS))
-    parser.add_argument("--out", type=Path, default=Path("events.jsonl"), help="file that rank 0 writes")
-    parser.add_argument("knobs", nargs="*", metavar="key=value")
-    return parser.parse_args(argv)
+    _run(replace(job, start=kept.start), rank, device, demo, kept, out)
 
 
 def _sized(demo: Demo, ranks: int) -> Demo:
@@ -193,7 +178,3 @@ def write(path: Path, events: Iterable[Mapping[str, Any]]) -> None:
     """Events as lines of JSON, each with its number."""
     numbered = ({"seq": number, **event} for number, event in enumerate(events, 1))
     path.write_bytes(b"".join(event_line(event.pop("event"), event) for event in numbered))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from app.cli import demo as cli_demo
 from app.cli import main as cli
 from app.cli.trace_text import trace_text
 from app.runner.fake.events import accepted, command_of, failed, finished
@@ -157,7 +156,7 @@ def test_the_command_of_a_kept_trace_asks_for_that_trace(name: str, monkeypatch:
         asked.append(request)
         return iter(events)
 
-    monkeypatch.setattr(cli_demo, "run", instead)
+    monkeypatch.setattr("app.runner.fake.run.run", instead)
     program, *words = shlex.split(events[0]["command"])
     assert program == "shardboard" and cli.main(words) == 0
     assert asked == [fake_request(events[0]["params"])]

@@ -6,6 +6,7 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from app.cli import main as cli
 from app.runner import launch, recordings
 from app.runner.catalog import DEMOS, demo_named
 from app.runner.event_log import LAST
+from app.settings import ROOT
 
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
 
@@ -62,12 +64,25 @@ def free_port() -> int:
         return any_port.getsockname()[1]
 
 
-@pytest.mark.parametrize("nodes", [1, 2])
-def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
+def program(folder: Path) -> Path:
+    """`shardboard` in a folder of its own, as pip writes it from the project's entry points."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    module, _, function = scripts["shardboard"].partition(":")
+    made = folder / "shardboard"
+    made.write_text(f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n")
+    made.chmod(0o755)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("nodes", "worker"), [(1, ["-m", "app.demo.worker"]), (2, ["--no-python", "shardboard", "worker"])]
+)
+def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: list[str]) -> None:
     """Two agents on this machine stand for two nodes: the ranks of both meet in one file, written by rank 0."""
     pytest.importorskip("torch")
     out = tmp_path / "events.jsonl"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    environment["PATH"] = f"{program(tmp_path).parent}{os.pathsep}{os.environ['PATH']}"
     per_node = [
         sys.executable,
         "-m",
@@ -81,10 +96,10 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
         "--master-port",
         str(free_port()),
     ]
-    worker = ["-m", "app.runner.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
+    asked = ["--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
     agents = [
         subprocess.Popen(
-            [*per_node, "--node-rank", str(node), *worker],
+            [*per_node, "--node-rank", str(node), *worker, *asked],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -103,3 +118,22 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
     events = [json.loads(line) for line in out.read_text().splitlines()]
     assert {event["rank"] for event in events if event["event"] == "step"} == {*range(2 * nodes), "ref"}
     assert events[-1]["event"] == "run.done" and events[-1]["ok"]
+
+
+def test_a_worker_that_nobody_has_placed_is_refused(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.delenv("RANK", raising=False)
+    assert cli.main(["worker", "--demo", "ddp"]) == 2
+    assert "start it by torchrun" in capfd.readouterr().err
+
+
+def test_a_worker_with_a_bad_knob_is_refused_before_it_meets_anyone(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    for name, value in {"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"}.items():
+        monkeypatch.setenv(name, value)
+    assert cli.main(["worker", "--demo", "ddp", "batch=8"]) == 2
+    assert "must divide it" in capfd.readouterr().err
