@@ -8,13 +8,17 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.cli import main as cli
+from app.live.events import Family, document
 from app.runner import launch, recordings
 from app.runner.catalog import DEMOS, demo_named
-from app.runner.event_log import LAST
+from app.runner.event_kinds import RUN_EVENTS, RunEvent
+from app.runner.fake import record
+from app.runner.fake.event_kinds import TRACE_EVENTS
 from app.settings import ROOT
 
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
@@ -22,18 +26,28 @@ RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exis
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_recorded_run_is_whole_and_went_as_predicted(name: str) -> None:
-    events = list(recordings.recorded(name))
-    assert events[0]["event"] == "run.accepted" and events[0]["demo"] == name
-    assert events[1]["versions"]["torch"] and events[1]["date"]
-    assert events[-1]["event"] in LAST and events[-1]["ok"]
+    events: list[Any] = recordings.recorded(name)
+    assert events[0].KIND == "run.accepted" and events[0].demo == name
+    assert events[1].versions["torch"] and events[1].date
+    assert events[-1].LAST and events[-1].ok
     assert (recordings.FOLDER / f"{name}.jsonl").stat().st_size < 100_000
     assert "/home" not in str(events) and "/work" not in str(events)
+
+
+RECORDINGS = [(RUN_EVENTS, recordings.FOLDER), (TRACE_EVENTS, record.RECORDED)]
+KEPT = [(family, path) for family, folder in RECORDINGS for path in sorted(folder.glob("*.jsonl"))]
+
+
+@pytest.mark.parametrize(("family", "path"), KEPT, ids=[path.stem for _, path in KEPT])
+def test_what_is_read_of_a_recording_is_all_that_it_says(family: Family[Any], path: Path) -> None:
+    text = path.read_bytes()
+    assert [document(event) for event in family.read_lines(text)] == [json.loads(line) for line in text.splitlines()]
 
 
 def test_where_torch_is_missing_the_recorded_run_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "can_run", lambda: False)
 
-    async def play() -> list[dict[str, object]]:
+    async def play() -> list[RunEvent]:
         runner = launch.Runner()
         run = runner.submit(demo_named("ddp"), {"ranks": 2}, "test")
         events = [event async for event in run.follow()]
@@ -42,8 +56,8 @@ def test_where_torch_is_missing_the_recorded_run_plays(monkeypatch: pytest.Monke
         return events
 
     events = asyncio.run(play())
-    assert all(event["recorded"] for event in events[1:])
-    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert all(event.recorded for event in events[1:])
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
 def test_the_command_line_gives_lines_of_json(capfd: pytest.CaptureFixture[str]) -> None:
@@ -115,9 +129,10 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: lis
         for agent in agents:
             agent.kill()
             agent.wait()
-    events = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {event["rank"] for event in events if event["event"] == "step"} == {*range(2 * nodes), "ref"}
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
+    events: list[Any] = RUN_EVENTS.read_lines(out.read_bytes())
+    assert [event.seq for event in events] == list(range(1, len(events) + 1)) and events[0].demo == "ddp"
+    assert {event.rank for event in events if event.KIND == "step"} == {*range(2 * nodes), "ref"}
+    assert events[-1].KIND == "run.done" and events[-1].ok
 
 
 def test_a_worker_that_nobody_has_placed_is_refused(
