@@ -116,7 +116,8 @@ class RunBoard:
             place = self.accepted.place if self.accepted else 0
             before = f"waiting: {place} run{'s' if place != 1 else ''} before this one"
             return before if place else "waiting for the ranks"
-        cold = seconds_text(self.started.start_s or 0) if self.started and self.started.cold else ""
+        start_s = self.started.start_s if self.started and self.started.cold else None  # nobody times torchrun's start
+        cold = seconds_text(start_s) if start_s else ""
         if self.state == "starting":
             return f"cold start: torch took {cold} to load" if cold else "ranks are meeting"
         if self.state == "running":

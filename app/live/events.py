@@ -124,7 +124,7 @@ class Family(Generic[E]):
                 raise Refusal("events", None, f"has more than {MOST_EVENTS:,} lines")
             found.append(self.read(line.removeprefix(BOM), number, no_number=None))
         if not found:
-            raise Refusal("events", None, "is empty; paste the JSON lines that a run has written")
+            raise Refusal("events", None, "is empty; lines of JSON are needed")
         return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.live.events import Event, Family
-from app.runner.event_parts import Bucket, Issued, IssuedOne, PipeOp, Recorded
+from app.runner.event_parts import Bucket, FlightEntry, Issued, IssuedOne, PipeOp
 from app.runner.told import Told
 
 RankName = int | str  # a number, REFERENCE or AGENT
@@ -207,7 +207,7 @@ class Fault(RankEvent, kind="fault"):
 class Stuck(RankEvent, kind="stuck"):
     """How far it got: its last collectives, the newest last."""
 
-    last: tuple[Recorded, ...]
+    last: tuple[FlightEntry, ...]
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ class Bucket:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class FlightEntry:
     """A collective as PyTorch's flight recorder knows it: its number in its group, and the function that called it."""
 
     number: int

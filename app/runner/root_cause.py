@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from app.runner.event_kinds import REFERENCE, RankError, RankExit, RankName, RunEvent, Stuck
-from app.runner.event_parts import Recorded
+from app.runner.event_parts import FlightEntry
 
 _SECONDARY = re.compile(
     r"connection (was )?(closed|reset|refused)|timed out|broken pipe|socket (closed|timeout)|"
@@ -88,7 +88,7 @@ def _own(errors: Sequence[RankError], exits: Sequence[RankExit]) -> Cause | None
     return Cause(rank, sentence)
 
 
-def _odd(stuck: Mapping[RankName, Sequence[Recorded]]) -> Cause | None:
+def _odd(stuck: Mapping[RankName, Sequence[FlightEntry]]) -> Cause | None:
     """By the flight recorders: the rank whose collective differs from all others', or that has issued fewer."""
     calls = {rank: {call.number: _call_text(call) for call in last} for rank, last in stuck.items() if last}
     if len(calls) < 3:
@@ -127,7 +127,7 @@ def _silent(errors: Sequence[RankError], exits: Sequence[RankExit], ranks: int) 
     return Cause(None, "the ranks ended without a word")
 
 
-def _call_text(call: Recorded) -> str:
+def _call_text(call: FlightEntry) -> str:
     return f"{call.op} of {[list(size) for size in call.sizes]}"
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,14 @@ def test_events_that_no_run_wrote_are_a_sentence(client: TestClient, text: str, 
     answer = client.post("/demos/open", data={"events": text})
     assert answer.status_code == 200 and "<script>" not in answer.text.split("<main")[1]
     assert words in html.unescape(answer.text)
+
+
+def test_what_torchrun_has_left_is_opened_though_nobody_had_accepted_it(client: TestClient) -> None:
+    first, *others = a_run()[1:]
+    assert isinstance(first, RunStarted)
+    left = [replace(first, demo="ddp", params={"steps": 2}, start_s=None), *others]
+    page = client.post("/demos/open", data={"events": lines_of(left).decode()}).text
+    assert "done after 1.5 s<" in page and "As predicted" in page
 
 
 def test_too_many_events_are_refused() -> None:

@@ -2,7 +2,7 @@
 
 from app.live.log import EventLog
 from app.runner.event_kinds import Check, Comm, RankError, RankExit, RunDone, RunEvent, Step, Stuck
-from app.runner.event_parts import Issued, Recorded
+from app.runner.event_parts import FlightEntry, Issued
 from app.runner.launch import FULL
 from app.runner.plain_words import without_paths
 from app.runner.predict import Calls, Prediction
@@ -50,7 +50,7 @@ def left(rank: int, signal: str | None = None, by_us: bool = False, t: float = 2
 
 
 def stuck(rank: int, *calls: str) -> Stuck:
-    return Stuck(1.0, rank, tuple(Recorded(n, op, ((4,),), "step") for n, op in enumerate(calls, 1)))
+    return Stuck(1.0, rank, tuple(FlightEntry(n, op, ((4,),), "step") for n, op in enumerate(calls, 1)))
 
 
 def test_a_connection_that_was_closed_is_never_the_cause_where_another_is_known() -> None:
