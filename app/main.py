@@ -14,6 +14,7 @@ from app.demos import page as demos
 from app.demos import traces_page as traces
 from app.home import page as home
 from app.lessons import page as lessons
+from app.live.served import close_all
 from app.plan import page as plan
 from app.present import page as present
 from app.scenes import page as scenes
@@ -42,9 +43,7 @@ ROOMS = (
 async def life(app: FastAPI) -> AsyncIterator[None]:
     """From start to stop: whatever processes the demos have started end with the server."""
     yield
-    for name in ("runner", "traces"):
-        if made := getattr(app.state, name, None):
-            await made.close()
+    await close_all(app)
 
 
 def create_app() -> FastAPI:

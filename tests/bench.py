@@ -197,7 +197,7 @@ def one_run(base: str, name: str, knobs: str) -> tuple[float, float]:
         address = answer.url
     with urllib.request.urlopen(f"{address}/events") as stream:
         for line in stream:
-            if line.startswith(b"event: step") and not first:
+            if line.startswith(b"data: step") and not first:
                 first = time.perf_counter() - began
             if line.startswith(b"event: over"):
                 break

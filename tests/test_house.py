@@ -214,6 +214,13 @@ def test_figures_know_no_request_clock_or_file() -> None:
         } == set()
 
 
+@pytest.mark.parametrize(("folder", "below"), [("live", set()), ("runner", {"live", "settings"})])
+def test_live_and_the_runner_know_no_room(folder: str, below: set[str]) -> None:
+    for path in sources(f"app/{folder}"):
+        known_rooms = {name.split(".")[1] for name in imports(path) if name.startswith("app.")}
+        assert known_rooms - {folder} <= below, path.name
+
+
 def test_nothing_that_others_wrote_is_kept_here() -> None:
     ours = [
         path

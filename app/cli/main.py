@@ -1,5 +1,5 @@
-"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `serve`,
-`doctor`.
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `worker`,
+`serve`, `doctor`.
 
 Heavy parts load when asked for.
 """
@@ -134,24 +134,22 @@ def _formulas(options: argparse.Namespace) -> None:
 
 
 def _demo(options: argparse.Namespace) -> None:
-    from app.cli.demo import run_demo, run_trace
+    from app.cli.demo import run
 
-    as_json = options.json or not (options.text or sys.stdout.isatty())
-    run = run_trace if options.name == TRACE else run_demo
     given = {} if options.ranks is None else {"ranks": options.ranks}
-    if not run(options.name, _values(options.values, given), as_json):
-        raise Refusal(options.name, None, "did not show what was predicted: see its checks", code="verdict")
+    run(options.name, _values(options.values, given), options.json or not (options.text or sys.stdout.isatty()))
+
+
+def _worker(options: argparse.Namespace) -> None:
+    from app.cli.worker import work
+
+    work(options.demo, _values(options.values, {}), options.out)
 
 
 def _serve(options: argparse.Namespace) -> None:
-    import uvicorn
+    from app.cli.sockets import serve
 
-    from app.cli.sockets import listening
-
-    with listening(options.host, options.port) as (socket, address):
-        print(f"Shardboard is on {address} (Ctrl-C stops it)", file=sys.stderr)
-        config = uvicorn.Config("app.main:create_app", factory=True, log_level="warning")
-        uvicorn.Server(config).run(sockets=[socket])
+    serve(options.host, options.port)
 
 
 def _doctor(options: argparse.Namespace) -> int:
@@ -162,8 +160,6 @@ def _doctor(options: argparse.Namespace) -> int:
     return 0 if answer["ok"] else FAILED
 
 
-TRACE = "fake"  # the demo that traces ranks instead of starting them
-
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "estimate": _estimate,
     "export": _export,
@@ -172,6 +168,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "formula": _formula,
     "formulas": _formulas,
     "demo": _demo,
+    "worker": _worker,
     "serve": _serve,
     "doctor": _doctor,
 }

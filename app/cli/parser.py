@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from app import __version__
+from app.cli.worker import add_options
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES
 
@@ -54,7 +55,7 @@ def parser() -> argparse.ArgumentParser:
 
     def command(name: str, text: str) -> argparse.ArgumentParser:
         made = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-        if name != "serve":
+        if name not in ("worker", "serve"):
             form = made.add_mutually_exclusive_group()
             form.add_argument("--json", action="store_true", help="one JSON document (as when output is no terminal)")
             form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
@@ -90,6 +91,7 @@ def _processes(command: Command) -> None:
     demo.add_argument("name", metavar="NAME")
     demo.add_argument("--ranks", metavar="N")
     demo.add_argument("values", nargs="*", metavar="key=value")
+    add_options(command("worker", "one rank of a demo, started by torchrun … --no-python shardboard worker --demo ddp"))
     command("formulas", "every formula: what it gives, what it takes, its source")
     doctor = command("doctor", "whether Python, torch, Chromium, fonts, folders and port are in order here")
     for served in (command("serve", "the board, in a browser"), doctor):

@@ -1,8 +1,11 @@
-"""The address to serve on, refused in a sentence where it cannot be had."""
+"""`shardboard serve`: the board on an address, which is refused in a sentence where it cannot be had."""
 
 import socket
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+import uvicorn
 
 from engine.language.refusal import Refusal
 
@@ -21,3 +24,11 @@ def listening(host: str, port: str) -> Iterator[tuple[socket.socket, str]]:
     with made:
         shown = f"[{host}]" if family == socket.AF_INET6 else host
         yield made, f"http://{shown}:{made.getsockname()[1]}/"
+
+
+def serve(host: str, port: str) -> None:
+    """Serve until Ctrl-C."""
+    with listening(host, port) as (made, address):
+        print(f"Shardboard is on {address} (Ctrl-C stops it)", file=sys.stderr)
+        config = uvicorn.Config("app.main:create_app", factory=True, log_level="warning")
+        uvicorn.Server(config).run(sockets=[made])

@@ -1,1 +1,1 @@
-"""The old place of app/runner, for one version: torchrun scripts may still name `-m app.demo.worker`."""
+"""What was here is app/runner now. For one version torchrun scripts may still name `-m app.demo.worker`."""

@@ -1,8 +1,8 @@
-"""`-m app.demo.worker`, as the README of 0.1 had it: the same as `-m app.runner.worker`."""
+"""`-m app.demo.worker`, as the README of 0.1 had it: the same as `shardboard worker`."""
 
 import sys
 
-from app.runner.worker import main
+from app.cli.main import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(["worker", *sys.argv[1:]]))

@@ -2,10 +2,10 @@
 a file from a cluster are the same to it."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from math import isfinite
 
 from app.board.figures.held_bars import RankState, held_bars
 from app.board.figures.loss_lines import loss_lines
@@ -13,23 +13,34 @@ from app.board.figures.pipeline_timeline import pipeline_timeline
 from app.board.figures.rank_lanes import Lane, axis_of, rank_lanes
 from app.board.linked import LinkedFigure
 from app.demos.rows import VerdictRow, verdict_rows
+from app.live.events import of_kind
 from app.runner.catalog import checked
 from app.runner.demos import pp
+from app.runner.event_kinds import (
+    REFERENCE,
+    Buckets,
+    Check,
+    Comm,
+    Fault,
+    Knobs,
+    RankError,
+    RankName,
+    RunAccepted,
+    RunCancelled,
+    RunDone,
+    RunEvent,
+    RunFailed,
+    RunStarted,
+    State,
+    Step,
+    Stuck,
+)
 from app.runner.pipe_timeline import measured_timeline, pipe_steps
+from app.runner.told import Told
 from engine.language.units import seconds_text
 from engine.pipeline.timeline import Timeline
 
-Event = Mapping[str, Any]
-REFERENCE = "ref"
-PARTS = ("param_bytes", "grad_bytes", "opt_bytes")
-SAID = {
-    "waiting": "waiting",
-    "starting": "starting",
-    "running": "running",
-    "done": "done",
-    "failed": "failed",
-    "cancelled": "cancelled",
-}
+PARTS = 3  # of the state: parameters, gradients, optimizer
 
 
 @dataclass(frozen=True)
@@ -40,112 +51,104 @@ class RunBoard:
     narrow   for a narrow window
     """
 
-    events: Sequence[Event]
+    events: Sequence[RunEvent]
     narrow: bool = False
 
     @cached_property
-    def by_kind(self) -> Mapping[str, list[Event]]:
-        found: dict[str, list[Event]] = defaultdict(list)
-        for event in self.events:
-            found[event["event"]].append(event)
-        return found
+    def accepted(self) -> RunAccepted | None:
+        return next(iter(of_kind(self.events, RunAccepted)), None)
 
-    def first(self, kind: str) -> Event:
-        """The first event of a kind, or nothing."""
-        return self.by_kind[kind][0] if self.by_kind.get(kind) else {}
+    @cached_property
+    def started(self) -> RunStarted | None:
+        return next(iter(of_kind(self.events, RunStarted)), None)
 
-    @property
-    def accepted(self) -> Event:
-        return self.first("run.accepted")
+    @cached_property
+    def ended(self) -> RunDone | RunFailed | RunCancelled | None:
+        return next((event for event in self.events if isinstance(event, RunDone | RunFailed | RunCancelled)), None)
 
-    @property
-    def started(self) -> Event:
-        return self.first("run.started")
+    @cached_property
+    def steps_seen(self) -> list[Step]:
+        return of_kind(self.events, Step)
 
     @property
-    def ended(self) -> Event:
-        return self.first("run.done") or self.first("run.failed") or self.first("run.cancelled")
+    def demo(self) -> str:
+        """Its name, where it is known."""
+        return self.accepted.demo if self.accepted else self.started.demo if self.started else ""
 
     @property
-    def predicted(self) -> Mapping[str, Any]:
-        return self.started.get("predicted") or self.accepted.get("predicted") or {}
+    def predicted(self) -> Told | None:
+        return self.started.predicted if self.started else None
 
     @property
-    def params(self) -> Mapping[str, Any]:
-        return self.accepted.get("params") or self.started.get("params") or {}
+    def params(self) -> Knobs:
+        return self.accepted.params if self.accepted else (self.started and self.started.params) or {}
 
     @property
     def recorded(self) -> bool:
-        return bool(self.started.get("recorded"))
+        return bool(self.started and self.started.recorded)
 
     @property
     def state(self) -> str:
         """waiting, starting, running, done, failed or cancelled."""
         if self.ended:
-            return str(self.ended["event"]).removeprefix("run.")
-        if self.by_kind.get("step"):
+            return self.ended.KIND.removeprefix("run.")
+        if self.steps_seen:
             return "running"
         return "starting" if self.started else "waiting"
 
     @property
     def over(self) -> bool:
-        return bool(self.ended)
+        return self.ended is not None
 
     @property
     def steps(self) -> int:
-        return int(
-            self.params.get("steps") or 1 + max((event["step"] for event in self.by_kind.get("step", [])), default=0)
-        )
+        return int(self.params.get("steps") or 1 + max((step.step for step in self.steps_seen), default=0))
 
     @property
     def step(self) -> int:
         """Steps that any rank has finished."""
-        return 1 + max(
-            (event["step"] for event in self.by_kind.get("step", []) if event["rank"] != REFERENCE), default=-1
-        )
+        return 1 + max((step.step for step in self.steps_seen if step.rank != REFERENCE), default=-1)
 
     @property
     def words(self) -> str:
         """How far it is, in a line."""
-        place, cold = int(self.accepted.get("place") or 0), self.started.get("cold")
         if self.state == "waiting":
-            return (
-                f"waiting: {place} run{'s' if place != 1 else ''} before this one" if place else "waiting for the ranks"
-            )
+            place = self.accepted.place if self.accepted else 0
+            before = f"waiting: {place} run{'s' if place != 1 else ''} before this one"
+            return before if place else "waiting for the ranks"
+        start_s = self.started.start_s if self.started and self.started.cold else None  # nobody times torchrun's start
+        cold = seconds_text(start_s) if start_s else ""
         if self.state == "starting":
-            return (
-                f"cold start: torch took {seconds_text(self.started.get('start_s') or 0)} to load"
-                if cold
-                else "ranks are meeting"
-            )
+            return f"cold start: torch took {cold} to load" if cold else "ranks are meeting"
         if self.state == "running":
             return f"step {self.step} of {self.steps}"
-        wall = f" after {seconds_text(self.ended['wall_s'])}" if self.ended.get("wall_s") else ""
-        return f"{'failed, as it was meant to,' if self.as_meant else SAID[self.state]}{wall}" + (
-            f", cold start {seconds_text(self.started['start_s'])}" if cold else ""
-        )
+        wall_s = self.ended.wall_s if self.ended else None
+        how = "failed, as it was meant to," if self.as_meant else self.state
+        return how + (f" after {seconds_text(wall_s)}" if wall_s else "") + (f", cold start {cold}" if cold else "")
 
     @property
     def as_meant(self) -> bool:
         """Whether it failed the way its demo said it would."""
-        return self.state == "failed" and bool(self.ended.get("ok"))
+        return isinstance(self.ended, RunFailed) and bool(self.ended.ok)
 
     @property
     def cause(self) -> str:
         """Why it failed or was stopped, where it was."""
-        return str(self.ended.get("message") or (self.ended.get("reason") if self.state == "cancelled" else "") or "")
+        if isinstance(self.ended, RunFailed):
+            return self.ended.message
+        return self.ended.reason if isinstance(self.ended, RunCancelled) else ""
 
     @cached_property
     def losses(self) -> LinkedFigure | None:
         alone: dict[int, float] = {}
         ranks: dict[int, list[float]] = defaultdict(list)
-        for event in self.by_kind.get("step", []):
-            if event.get("loss") is None:
+        for step in self.steps_seen:
+            if step.loss is None or not isfinite(step.loss):
                 continue
-            if event["rank"] == REFERENCE:
-                alone[event["step"]] = event["loss"]
+            if step.rank == REFERENCE:
+                alone[step.step] = step.loss
             else:
-                ranks[event["step"]].append(event["loss"])
+                ranks[step.step].append(step.loss)
         if not alone and not ranks:
             return None
         together = {step: sum(found) / len(found) for step, found in ranks.items()}
@@ -154,50 +157,40 @@ class RunBoard:
     @property
     def axis(self) -> str:
         """The axis whose colour the run takes: that of its first collective."""
-        calls = [call["axis"] for event in self.by_kind.get("comm", []) for call in event["calls"]]
-        return axis_of(calls[0]) if calls else "dp"
+        return axis_of(next((made.axis for comm in of_kind(self.events, Comm) for made in comm.calls), "dp"))
 
     @cached_property
     def held(self) -> LinkedFigure | None:
-        found = sorted(
-            (event for event in self.by_kind.get("state", []) if event["rank"] != REFERENCE),
-            key=lambda event: event["rank"],
-        )
-        ranks = [RankState(f"rank {event['rank']}", tuple(float(event[part]) for part in PARTS)) for event in found]
+        found = {state.rank: state for state in of_kind(self.events, State) if isinstance(state.rank, int)}
+        ranks = [
+            RankState(f"rank {rank}", (float(state.param_bytes), float(state.grad_bytes), float(state.opt_bytes)))
+            for rank, state in sorted(found.items())
+        ]
         return held_bars(ranks, self._predicted_totals(len(ranks)), narrow=self.narrow) if ranks else None
 
     def _predicted_totals(self, ranks: int) -> list[float]:
-        parts = [state["bytes"] for state in self.predicted.get("state", ())]
-        if len(parts) < len(PARTS):
+        parts = [state.bytes for state in self.predicted.state] if self.predicted else []
+        if len(parts) < PARTS:
             return []
-        return [
-            sum(
-                float(
-                    part[rank]
-                    if isinstance(part, list) and rank < len(part)
-                    else part
-                    if not isinstance(part, list)
-                    else 0
-                )
-                for part in parts
-            )
-            for rank in range(ranks)
-        ]
+        each = [part if isinstance(part, tuple) else (part,) * ranks for part in parts]
+        return [float(sum(part[rank] for part in each if rank < len(part))) for rank in range(ranks)]
 
     @cached_property
     def lanes(self) -> LinkedFigure | None:
         """The last step whose collectives were listed one by one."""
-        listed = [event for event in self.by_kind.get("comm", []) if event.get("each")]
+        listed = [comm for comm in of_kind(self.events, Comm) if comm.each]
         if not listed or self.pipe:
             return None
-        last = max(event["step"] for event in listed)
-        steps = {event["rank"]: event for event in self.by_kind.get("step", []) if event["step"] == last}
-        calls = {e["rank"]: [(call[0], call[4], call[5]) for call in e["each"]] for e in listed if e["step"] == last}
-        for event in self.by_kind.get("buckets", []):  # on a virtual link the buckets are what is under way
-            if event["step"] == last:
-                calls[event["rank"]] = [("dp", bucket["t0"], bucket["t1"]) for bucket in event["each"]]
-        ranks = sorted(calls.keys() & steps.keys())
-        zero = min((steps[rank]["t0"] for rank in ranks), default=0.0)
+        last = max(comm.step for comm in listed)
+        steps = {step.rank: step for step in self.steps_seen if step.step == last}
+        calls: dict[RankName, list[Span]] = {
+            comm.rank: [(call.axis, call.t0, call.t1) for call in comm.each] for comm in listed if comm.step == last
+        }
+        for buckets in of_kind(self.events, Buckets):  # on a virtual link the buckets are what is under way
+            if buckets.step == last:
+                calls[buckets.rank] = [("dp", bucket.t0, bucket.t1) for bucket in buckets.each]
+        ranks = sorted(rank for rank in calls.keys() & steps.keys() if isinstance(rank, int))
+        zero = min((steps[rank].t0 for rank in ranks), default=0.0)
         lanes = [_lane(rank, steps[rank], calls[rank], zero) for rank in ranks]
         return rank_lanes(lanes, narrow=self.narrow) if lanes else None
 
@@ -216,45 +209,32 @@ class RunBoard:
     @cached_property
     def simulated_pipe(self) -> LinkedFigure | None:
         """The same schedule as the engine simulates it."""
-        if self.pipe is None or self.accepted.get("demo") != pp.DEMO.name:
+        if self.pipe is None or self.demo != pp.DEMO.name:
             return None
         timeline = pp.expected_timeline(checked(pp.DEMO, self.params))
         return pipeline_timeline(timeline, narrow=self.narrow, in_seconds=False, name="simulated-pipe")
 
     @property
     def rows(self) -> list[VerdictRow]:
-        return verdict_rows(self.predicted, self.by_kind.get("check", []))
+        return verdict_rows(self.predicted, of_kind(self.events, Check))
 
     @property
     def notes(self) -> Sequence[str]:
-        return self.predicted.get("notes") or ()
+        return self.predicted.notes if self.predicted else ()
 
     @property
-    def troubles(self) -> list[Event]:
+    def troubles(self) -> list[RankError]:
         """Errors of ranks, the cause first."""
-        return sorted(self.by_kind.get("rank.error", []), key=lambda event: not event.get("root_cause"))
+        return sorted(of_kind(self.events, RankError), key=lambda error: not error.root_cause)
 
     @property
-    def stuck(self) -> list[Mapping[str, Any]]:
+    def stuck(self) -> list["Reached"]:
         """How far each rank got, by its flight recorder: the one that is behind is the one to look at."""
-        found = []
-        for event in self.by_kind.get("stuck", []):
-            last = event["last"][-1] if event.get("last") else {}
-            words = (
-                f"collective {last.get('number')}, {str(last.get('op', '')).replace('_', '-')}, in its {last.get('where', '')}"
-                if last
-                else "nothing"
-            )
-            found.append({"rank": event["rank"], "words": words, "number": last.get("number") or 0})
-        return sorted(found, key=lambda each: each["number"])
+        return sorted(map(_reached, of_kind(self.events, Stuck)), key=lambda reached: reached.number)
 
     @property
-    def exits(self) -> list[Event]:
-        return list(self.by_kind.get("rank.exit", []))
-
-    @property
-    def faults(self) -> list[Event]:
-        return list(self.by_kind.get("fault", []))
+    def faults(self) -> list[Fault]:
+        return of_kind(self.events, Fault)
 
     @property
     def ok(self) -> bool | None:
@@ -263,35 +243,42 @@ class RunBoard:
         return None if not rows or any(row.ok is None for row in rows) else all(row.ok for row in rows)
 
 
+@dataclass(frozen=True)
+class Reached:
+    """How far a rank got: the number of its last collective, 0 where it issued none, and that in words."""
+
+    rank: RankName
+    number: int
+    words: str
+
+
+def _reached(stuck: Stuck) -> Reached:
+    if not stuck.last:
+        return Reached(stuck.rank, 0, "nothing")
+    last = stuck.last[-1]
+    words = f"collective {last.number}, {last.op.replace('_', '-')}, in its {last.where}"
+    return Reached(stuck.rank, last.number, words)
+
+
+Span = tuple[str, float, float | None]  # axis, start and end, if that was seen
 PHASES = {"forward": "f", "backward": "b", "optimizer": "optimizer"}
 
 
-def _lane(rank: int, step: Event, calls: Sequence[tuple[str, float, float | None]], zero: float) -> Lane:
-    work = [
-        (PHASES[name], span[0] - zero, span[1] - zero)
-        for name, span in (step.get("phases") or {}).items()
-        if name in PHASES
-    ]
-    return Lane(
-        f"rank {rank}",
-        step["t0"] - zero,
-        step["t1"] - zero,
-        tuple((axis, start - zero, (end or start) - zero) for axis, start, end in calls),
-        tuple(work),
-    )
+def _lane(rank: int, step: Step, calls: Iterable[Span], zero: float) -> Lane:
+    work = [(PHASES[name], start - zero, end - zero) for name, (start, end) in step.phases.items() if name in PHASES]
+    spans = tuple((axis, start - zero, (end or start) - zero) for axis, start, end in calls)
+    return Lane(f"rank {rank}", step.t0 - zero, step.t1 - zero, spans, tuple(work))
 
 
-def until(events: Sequence[Event], t: float | None) -> list[Event]:
+def until(events: Sequence[RunEvent], t: float | None) -> list[RunEvent]:
     """The events of a run up to a moment, for a replay.   [s]"""
     if t is None:
         return list(events)
-    kept = [event for event in events if event.get("t") is None or event["t"] <= t]
-    return [event for event in kept if event["event"] not in LAST or t >= last_moment(events)]
+    kept = [event for event in events if event.moment is None or event.moment <= t]
+    ended = t >= last_moment(events)
+    return [event for event in kept if ended or not (event.LAST or isinstance(event, Check))]
 
 
-LAST = ("run.done", "run.failed", "run.cancelled", "check")
-
-
-def last_moment(events: Sequence[Event]) -> float:
+def last_moment(events: Iterable[RunEvent]) -> float:
     """When the last of its ranks said something.   [s]"""
-    return max((float(event["t"]) for event in events if event.get("t") is not None), default=0.0)
+    return max((event.moment for event in events if event.moment is not None), default=0.0)

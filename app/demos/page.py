@@ -1,28 +1,25 @@
 """Demos: choose one, set its knobs, predict, run it for real, and watch what was measured lie over what was predicted."""
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
-from jinja2 import UndefinedError
-from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette import EventSourceResponse
 
 from app.board.figures.rank_lanes import axis_of
 from app.demos.board import RunBoard
-from app.demos.store import GONE, events_of, keep, lines_of, load_run, well_formed
-from app.demos.traces import Trace
+from app.demos.served import lines, run_events, runner_of
 from app.demos.view import GUESS, RunPage, demo_page, is_live, run_page
+from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
 from app.runner.description import Demo
-from app.runner.launch import Run, Runner
+from app.runner.event_kinds import RUN_EVENTS
 from app.web.render import page, part
 from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos", default_response_class=HTMLResponse, include_in_schema=False)
+UNDRAWN = "events: their numbers are none that a run could have; they cannot be drawn"
 GROUPS = (("strategies", "Cut the training"), ("faults", "Break it"))
 
 
@@ -53,39 +50,29 @@ def board(request: Request, run_id: str) -> HTMLResponse:
 
 @router.get("/runs/{run_id}/events")
 async def events(request: Request, run_id: str) -> EventSourceResponse:
-    """Its events as they come; a browser that comes back goes on after the last it has seen."""
-    traces = getattr(request.app.state, "traces", None)
-    found = _runner(request).runs.get(run_id) or (traces and traces.runs.get(run_id))
-    if found is None and load_run(run_id) is None:
-        raise HTTPException(404, GONE)
-    last = request.headers.get("last-event-id", "0")
-    return EventSourceResponse(_stream(found, int(last) if last.isdecimal() and len(last) < 9 else 0), ping=15)
-
-
-async def _stream(found: "Run | Trace | None", after: int) -> AsyncIterator[ServerSentEvent]:
-    if found is not None:
-        async for event in found.follow(after):
-            yield ServerSentEvent(
-                event["event"], id=str(event["seq"]), event="step" if event["event"] == "step" else "more"
-            )
-    yield ServerSentEvent("over", event="over")
+    """The events of a run or a trace as they come; a browser that comes back goes on after the last it has seen."""
+    found = find(request.app, run_id)
+    if found is None:
+        lines(request, run_id)  # or it is not here any more
+    return stream(request, found)
 
 
 @router.get("/runs/{run_id}/events.jsonl")
 def kept_events(request: Request, run_id: str) -> Response:
     """Everything it said, as JSON lines."""
     headers = {"Content-Disposition": f'attachment; filename="shardboard-{run_id[:24]}.jsonl"'}
-    return Response(lines_of(_events(request, run_id)), media_type="application/x-ndjson", headers=headers)
+    return Response(lines(request, run_id), media_type="application/x-ndjson", headers=headers)
 
 
 @router.post("/runs/{run_id}/cancel")
 async def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
     own_page(request)
-    if found := _runner(request).runs.get(run_id):
+    runner = runner_of(request)
+    if found := runner.things.get(run_id):
         owned(request, found.client)
-    await _runner(request).cancel(run_id)
-    return RedirectResponse(f"/demos/runs/{run_id}" if _events(request, run_id) else "/demos", 303)
+    await runner.cancel(run_id)
+    return RedirectResponse(f"/demos/runs/{run_id}" if run_events(request, run_id) else "/demos", 303)
 
 
 @router.post("/open")
@@ -94,19 +81,12 @@ async def opened(request: Request) -> HTMLResponse:
     own_page(request)
     form = await form_of(request)
     try:
-        found = events_of(form.get("events", "").encode())
-        well_formed(found)
-        board = RunBoard(found, narrow(request))
+        board = RunBoard(RUN_EVENTS.read_lines(form.get("events", "").encode()), narrow(request))
         return page(request, "demos/opened.html", run=board, refusal="")
     except Refusal as refusal:
         return page(request, "demos/opened.html", run=None, refusal=refusal.sentence)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, UndefinedError):
-        return page(
-            request,
-            "demos/opened.html",
-            run=None,
-            refusal="events: some of them lack what a run writes; they cannot be drawn",
-        )
+    except (ArithmeticError, LookupError, ValueError):
+        return page(request, "demos/opened.html", run=None, refusal=UNDRAWN)
 
 
 @router.get("/{name}")
@@ -132,7 +112,7 @@ async def start(request: Request, name: str) -> Response:
     try:
         if not is_live():
             checked(found, {})  # a recording shows what was recorded, whatever the knobs say
-        made = _runner(request).submit(found, form if is_live() else {}, client=visitor_of(request))
+        made = runner_of(request).submit(found, form if is_live() else {}, client=visitor_of(request))
     except Refusal as refusal:
         return page(
             request,
@@ -140,8 +120,6 @@ async def start(request: Request, name: str) -> Response:
             view=demo_page(found, form, refusal),
             status=422 if refusal.code in BUSY else 200,
         )
-    request.app.state.keeping.add(task := asyncio.create_task(keep(made)))
-    task.add_done_callback(request.app.state.keeping.discard)
     answer = RedirectResponse(f"/demos/runs/{made.id}" + (f"?{urlencode({GUESS: guess})}" if guess else ""), 303)
     return remember(request, answer)
 
@@ -149,27 +127,10 @@ async def start(request: Request, name: str) -> Response:
 BUSY = ("busy", "one-each", "closing", "off")
 
 
-def _runner(request: Request) -> Runner:
-    """The one runner of this server, made when it is first asked for."""
-    state = request.app.state
-    if getattr(state, "runner", None) is None:
-        state.runner = Runner(live=is_live())
-        state.keeping = getattr(state, "keeping", None) or set()
-    return state.runner
-
-
 def _demo(name: str) -> Demo:
     if name not in DEMOS:
         raise HTTPException(404, f"There is no such demo; there are {', '.join(DEMOS)}.")
     return demo_named(name)
-
-
-def _events(request: Request, run_id: str) -> Sequence[Mapping[str, Any]]:
-    found = _runner(request).runs.get(run_id)
-    kept = found.events if found is not None else load_run(run_id)
-    if kept is None:
-        raise HTTPException(404, GONE)
-    return list(kept)
 
 
 def _moment(text: str) -> float | None:
@@ -183,5 +144,5 @@ def _moment(text: str) -> float | None:
 def _seen(request: Request, run_id: str) -> RunPage:
     query = request.query_params
     return run_page(
-        run_id, _events(request, run_id), _moment(query.get("t", "")), query.get(GUESS, "")[:40], narrow(request)
+        run_id, run_events(request, run_id), _moment(query.get("t", "")), query.get(GUESS, "")[:40], narrow(request)
     )

@@ -3,8 +3,9 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from app.runner.event_kinds import Check, Compared
+from app.runner.told import Told
 from engine.language.units import bytes_text, digits_text, power_text, seconds_text, share_text
 
 MOST_LISTED = 4  # values of ranks that differ, before they are told as a range
@@ -29,64 +30,51 @@ class VerdictRow:
     why: str
 
 
-def verdict_rows(predicted: Mapping[str, Any], checks: Sequence[Mapping[str, Any]]) -> list[VerdictRow]:
+def verdict_rows(predicted: Told | None, checks: Sequence[Check]) -> list[VerdictRow]:
     """Rows measured, or while there are none, rows that say what is predicted."""
-    return [_measured(check) for check in checks] if checks else list(_pending(predicted))
+    return [_measured(check) for check in checks] if checks else _pending(predicted) if predicted else []
 
 
-def _measured(check: Mapping[str, Any]) -> VerdictRow:
-    unit, tolerance, name = check["unit"], check["tolerance"], str(check["name"])
+def _measured(check: Check) -> VerdictRow:
+    unit, tolerance, name = check.unit, check.tolerance, check.name
     part = ": how often" if name.startswith("calls.") else ": bytes" if name.startswith("bytes.") else ""
-    why = "" if name.startswith("bytes.") else check.get("why") or ""
+    why = "" if name.startswith("bytes.") else check.why
     allowed = "exact" if tolerance == 0 else f"± {value_text(tolerance, unit)}"
-    if tolerance == 0 and check["ok"] and _more(check["measured"], check["predicted"]):
+    if tolerance == 0 and check.ok and _more(check.measured, check.predicted):
         allowed = "at least"
     return VerdictRow(
         name,
-        f"{check.get('label') or name}{part}",
-        value_text(check["predicted"], unit),
-        value_text(check["measured"], unit),
+        f"{check.label}{part}",
+        value_text(check.predicted, unit),
+        value_text(check.measured, unit),
         allowed,
-        bool(check["ok"]),
+        check.ok,
         why,
     )
 
 
-def _more(measured: Any, predicted: Any) -> bool:
+def _more(measured: Compared, predicted: Compared) -> bool:
     return isinstance(measured, int | float) and isinstance(predicted, int | float) and measured > predicted
 
 
-def _pending(predicted: Mapping[str, Any]) -> list[VerdictRow]:
+def _pending(predicted: Told) -> list[VerdictRow]:
     rows = []
-    if predicted.get("loss_tolerance"):
-        tolerance = f"± {value_text(predicted['loss_tolerance'], 'nats')}"
+    if predicted.loss_tolerance:
+        tolerance = f"± {value_text(predicted.loss_tolerance, 'nats')}"
         rows.append(VerdictRow("loss", "loss, next to one process alone", "0", "", tolerance, None, ""))
-    for state in predicted.get("state", ()):
-        rows.append(
-            VerdictRow(
-                f"state.{state['part']}",
-                str(PARTS.get(state["part"], state["part"])),
-                value_text(state["bytes"], "bytes"),
-                "",
-                "exact",
-                None,
-                state.get("why") or "",
-            )
-        )
-    for calls in predicted.get("calls", ()):
-        on = f", rank {', '.join(map(str, calls['on']))}" if calls.get("on") else ""
-        what = f"{calls['op'].replace('_', '-')} over {calls['axis']}{on}, {WHEN.get(calls['when'], '')}"
-        key, why = f"{calls['axis']}.{calls['op']}.{calls['when']}", calls.get("why") or ""
-        rows.append(
-            VerdictRow(f"calls.{key}", f"{what}: how often", value_text(calls["n"], "calls"), "", "exact", None, why)
-        )
-        rows.append(
-            VerdictRow(f"bytes.{key}", f"{what}: bytes", value_text(calls["bytes"], "bytes"), "", "exact", None, "")
-        )
+    for state in predicted.state:
+        held, label = value_text(state.bytes, "bytes"), PARTS.get(state.part, state.part)
+        rows.append(VerdictRow(f"state.{state.part}", label, held, "", "exact", None, state.why))
+    for calls in predicted.calls:
+        on = f", rank {', '.join(map(str, calls.on))}" if calls.on else ""
+        what = f"{calls.op.replace('_', '-')} over {calls.axis}{on}, {WHEN.get(calls.when, '')}"
+        key, often, size = f"{calls.axis}.{calls.op}.{calls.when}", f"{what}: how often", f"{what}: bytes"
+        rows.append(VerdictRow(f"calls.{key}", often, value_text(calls.n, "calls"), "", "exact", None, calls.why))
+        rows.append(VerdictRow(f"bytes.{key}", size, value_text(calls.bytes, "bytes"), "", "exact", None, ""))
     return rows
 
 
-def knobs_text(params: Mapping[str, Any]) -> str:
+def knobs_text(params: Mapping[str, object]) -> str:
     """The knobs of a run in a line.
 
     >>> knobs_text({"ranks": 4, "micro_batches": 8})
@@ -95,20 +83,20 @@ def knobs_text(params: Mapping[str, Any]) -> str:
     return " · ".join(f"{name.replace('_', ' ')} {value}" for name, value in params.items())
 
 
-def value_text(value: Any, unit: str) -> str:
+def value_text(value: Compared, unit: str) -> str:
     """A value of a verdict as a person reads it; bytes that must be exact are written out.
 
-    >>> value_text(13_706_240, "bytes"), value_text([1, 2], "calls"), value_text(2.4e-7, "nats"), value_text(0.282, "share")
+    >>> value_text(13_706_240, "bytes"), value_text((1, 2), "calls"), value_text(2.4e-7, "nats"), value_text(0.282, "share")
     ('13,706,240 B', '1 / 2', '2.4e-07', '28.2 %')
     """
     if value is None:
         return "not measured"
-    if isinstance(value, list):
+    if isinstance(value, tuple):
         if len(value) > MOST_LISTED:
             return f"{value_text(min(value), unit)} to {value_text(max(value), unit)}"
         return " / ".join(value_text(one, unit) for one in value)
-    if isinstance(value, str | bool):
-        return str(value).lower() if isinstance(value, bool) else value
+    if isinstance(value, str):
+        return value
     return _number_text(value, unit)
 
 

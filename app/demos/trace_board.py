@@ -1,18 +1,24 @@
 """A trace on fake ranks as the page shows it: one column for each role, and what the engine alone would have said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from app.board.figures.held_bars import RankState, held_bars
 from app.board.linked import LinkedFigure
 from app.demos.rows import knobs_text, value_text
+from app.live.events import of_kind
+from app.runner.fake.event_kinds import (
+    RoleCheck,
+    RoleReady,
+    RoleState,
+    TraceAccepted,
+    TraceCancelled,
+    TraceDone,
+    TraceEvent,
+    TraceFailed,
+)
 from engine.language.units import seconds_text
-
-Event = Mapping[str, Any]
-PARTS = ("param_bytes", "grad_bytes", "opt_bytes")
-WHOLE = "whole model: "
 
 
 @dataclass(frozen=True)
@@ -51,51 +57,56 @@ class TraceBoard:
     recorded   whether it was made before
     """
 
-    events: Sequence[Event]
+    events: Sequence[TraceEvent]
     narrow: bool = False
     recorded: bool = False
 
     @property
     def layers(self) -> int:
         """Layers that each stage traces; 0 for the whole model."""
-        return int((self.accepted.get("params") or {}).get("layers_per_stage") or 0)
+        return int(self.accepted.params["layers_per_stage"])
 
-    def of(self, kind: str) -> list[Event]:
-        return [event for event in self.events if event["event"] == kind]
+    @cached_property
+    def accepted(self) -> TraceAccepted:
+        """The first event: a trace has said it before anyone looks."""
+        return of_kind(self.events, TraceAccepted)[0]
+
+    @cached_property
+    def done(self) -> TraceDone | None:
+        return next(iter(of_kind(self.events, TraceDone)), None)
+
+    @cached_property
+    def over(self) -> bool:
+        return self.events[-1].LAST
 
     @property
-    def accepted(self) -> Event:
-        return next(iter(self.of("run.accepted")), {})
-
-    @property
-    def ended(self) -> Event:
-        return next(
-            (event for event in self.events if event["event"] in ("run.done", "run.failed", "run.cancelled")), {}
+    def why_not(self) -> str:
+        """Why it ended without being done."""
+        last = self.events[-1]
+        return (
+            last.message if isinstance(last, TraceFailed) else last.reason if isinstance(last, TraceCancelled) else ""
         )
 
     @property
     def state(self) -> str:
         """tracing, done or failed."""
-        if not self.ended:
-            return "tracing"
-        return "done" if self.ended["event"] == "run.done" else "failed"
+        return "tracing" if not self.over else "done" if self.done else "failed"
 
     @property
     def words(self) -> str:
         """How far it is, in a line."""
         recorded = f" · recorded {self.made}" if self.recorded else ""
-        if self.state == "tracing":
-            return f"tracing {', '.join(role['role'] for role in self.roles)}".rstrip() + recorded
-        if self.state == "failed":
-            return f"{self.ended.get('message') or self.ended['reason']}{recorded}"
-        verdict = "all as predicted" if self.ended["ok"] else "not all as predicted"
-        return f"{self.ended['checks']} rows, {verdict}, in {seconds_text(self.ended['wall_s'])}{recorded}"
+        if not self.over:
+            return f"tracing {', '.join(role.role for role in self.roles)}".rstrip() + recorded
+        if not self.done:
+            return f"{self.why_not}{recorded}"
+        verdict = "all as predicted" if self.done.ok else "not all as predicted"
+        return f"{self.done.checks} rows, {verdict}, in {seconds_text(self.done.wall_s)}{recorded}"
 
     @property
     def knobs(self) -> str:
         """What was asked for beside the model, in a line."""
-        params = self.accepted.get("params") or {}
-        return knobs_text({name: value for name, value in params.items() if name != "model"})
+        return knobs_text({name: value for name, value in self.accepted.params.items() if name != "model"})
 
     @property
     def held_of(self) -> str:
@@ -106,38 +117,24 @@ class TraceBoard:
 
     @property
     def ranks(self) -> int:
-        return int(self.accepted.get("ranks") or 0)
+        return self.accepted.ranks
 
     @cached_property
-    def roles(self) -> list[Mapping[str, Any]]:
+    def roles(self) -> list[RoleReady]:
         """Ranks that were traced, in the order of their stages, with how many ranks each stands for."""
-        found = {event["role"]: event for event in self.of("rank.ready")}
-        return sorted(found.values(), key=lambda event: event["stage"])
+        found = {role.role: role for role in of_kind(self.events, RoleReady)}
+        return sorted(found.values(), key=lambda role: role.stage)
 
     @cached_property
     def rows(self) -> list[TraceRow]:
-        return self._rows([event for event in self.of("check") if event.get("role")])
+        return self._rows(of_kind(self.events, RoleCheck))
 
-    @cached_property
-    def whole(self) -> list[Event]:
-        """Rows about the whole model rather than one role."""
-        return [
-            {
-                **event,
-                "name": str(event["name"]).removeprefix(WHOLE),
-                "predicted_text": value_text(event["predicted"], event["unit"]),
-                "measured_text": value_text(event["measured"], event["unit"]),
-            }
-            for event in self.of("check")
-            if not event.get("role")
-        ]
-
-    def _rows(self, checks: Sequence[Event]) -> list[TraceRow]:
-        names = list(dict.fromkeys(str(check["name"]) for check in checks))
-        found = {(str(check["name"]), check["role"]): check for check in checks}
+    def _rows(self, checks: Sequence[RoleCheck]) -> list[TraceRow]:
+        names = list(dict.fromkeys(check.name for check in checks))
+        found = {(check.name, check.role): check for check in checks}
         rows: list[TraceRow] = []
         for name in names:
-            cells = tuple(_cell(found.get((name, role["role"]))) for role in self.roles)
+            cells = tuple(_cell(found.get((name, role.role))) for role in self.roles)
             why = "; ".join(
                 dict.fromkeys(reason for cell in cells if cell for reason in cell.why.split("; ") if reason)
             )
@@ -147,34 +144,32 @@ class TraceBoard:
 
     @cached_property
     def held(self) -> LinkedFigure | None:
-        states = {event["role"]: event for event in self.of("state")}
+        states = {state.role: state for state in of_kind(self.events, RoleState)}
         ranks = [
-            RankState(role["role"], tuple(float(states[role["role"]][part]) for part in PARTS))
+            RankState(name, (float(state.param_bytes), float(state.grad_bytes), float(state.opt_bytes)))
             for role in self.roles
-            if role["role"] in states
+            if (state := states.get(name := role.role))
         ]
         return held_bars(ranks, [], narrow=self.narrow) if ranks else None
 
     @property
     def command(self) -> str:
         """How to make it again, where it was recorded."""
-        return str(self.accepted.get("command") or "")
+        return self.accepted.command
 
     @property
     def made(self) -> str:
         """When and with what it was recorded."""
-        versions = self.accepted.get("versions") or {}
-        return f"{self.accepted.get('date', '')}, torch {versions.get('torch', '')}" if self.command else ""
+        return f"{self.accepted.date}, torch {self.accepted.versions.get('torch', '')}"
 
 
-def _cell(check: Event | None) -> TraceCell | None:
+def _cell(check: RoleCheck | None) -> TraceCell | None:
     if check is None:
         return None
-    unit, engine = str(check["unit"]), check.get("engine")
     return TraceCell(
-        value_text(check["predicted"], unit),
-        value_text(check["measured"], unit),
-        value_text(engine, unit) if engine is not None else "",
-        bool(check["ok"]),
-        str(check.get("why") or ""),
+        value_text(check.predicted, check.unit),
+        value_text(check.measured, check.unit),
+        value_text(check.engine, check.unit) if check.engine is not None else "",
+        check.ok,
+        check.why,
     )

@@ -1,45 +1,33 @@
-"""Traces on fake ranks from the page: one at a time, in processes of their own, as runs like any other. Knows no torch."""
+"""Traces on fake ranks from the page: one at a time, in processes of their own. Knows no torch."""
 
 import asyncio
-import secrets
-import threading
-from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from app.runner.event_log import Event, EventLog
+from app.live.kept import Kept
+from app.live.log import EventLog
+from app.live.registry import Limits, Live, Registry
+from app.runner.fake.event_kinds import TraceCancelled, TraceEvent, TraceFailed
 from app.runner.fake.events import accepted
 from app.runner.fake.request import FakeRequest
 from app.runner.fake.run import run
 from engine.language.refusal import Refusal
 
-KEPT = 10
+LIMITS = Limits(noun="trace", field="demo", waiting=0, one_each=False, remembered=10)
 MOST_ROLE_S = 25.0  # of one role: what a page can be asked to wait for
 
 
-@dataclass
-class Trace:
+@dataclass(eq=False, kw_only=True)
+class Trace(Live[TraceEvent]):
     """One trace, from the moment it is accepted."""
 
-    id: str
-    client: str
     request: FakeRequest
-    log: EventLog = field(default_factory=EventLog)
-    stop: threading.Event = field(default_factory=threading.Event)
-
-    @property
-    def events(self) -> list[Event]:
-        return self.log.events
-
-    def follow(self, after: int = 0) -> AsyncIterator[Event]:
-        return self.log.follow(after)
 
 
-class Traces:
+class Traces(Registry[Trace]):
     """Makes traces one after the other."""
 
-    def __init__(self) -> None:
-        self.runs: dict[str, Trace] = {}
-        self._task: asyncio.Task[None] | None = None
+    def __init__(self, kept: Kept | None = None) -> None:
+        super().__init__(LIMITS, kept)
 
     def submit(self, request: FakeRequest, client: str) -> Trace:
         """Start a trace, or refuse it in a sentence. Called inside the event loop."""
@@ -51,46 +39,42 @@ class Traces:
                 f"page {MOST_ROLE_S:.0f} s are traced at most, from the command line whole models",
                 "2",
             )
-        if self._task and not self._task.done():
-            raise Refusal("demo", None, "another trace is under way; try again in a moment", code="busy")
-        made = Trace(secrets.token_urlsafe(9), client, request)
+        self.admit(client)
+        made = Trace(client=client, log=EventLog(), request=request)
         made.log.add(accepted(request))  # there before anyone looks
-        self.runs[made.id] = made
-        for old in [old for old in self.runs.values() if old.log.closed][: max(0, len(self.runs) - KEPT)]:
-            del self.runs[old.id]
-        self._task = asyncio.get_running_loop().create_task(self._make(made))
+        self.enter(made)
         return made
 
-    async def _make(self, made: Trace) -> None:
+    async def make(self, thing: Trace) -> None:
+        """In a thread, which looks at `stopping` after each event. It ends its processes before this returns."""
         loop = asyncio.get_running_loop()
 
         def work() -> None:
-            events = run(made.request)
+            events = run(thing.request)
             next(events)  # that it was accepted stands there already
             try:
                 for event in events:
-                    if made.stop.is_set():
+                    if thing.stopping:
                         return
-                    loop.call_soon_threadsafe(made.log.add, event)
+                    loop.call_soon_threadsafe(thing.log.add, event)
             finally:
                 events.close()  # ends its processes
 
+        thread = asyncio.ensure_future(asyncio.to_thread(work))
         try:
-            await asyncio.to_thread(work)
-        except (OSError, ValueError) as error:
-            made.log.add({"event": "run.failed", "message": f"could not be traced: {error.__class__.__name__}"})
+            await asyncio.shield(thread)
+        finally:
+            thing.stopping = True
+            await thread
         await asyncio.sleep(0)  # what the thread has sent comes first
-        if not made.log.closed:
-            made.log.add({"event": "run.cancelled", "reason": "cancelled"})
+        if not thing.over:
+            self.cancelled(thing, "cancelled")
 
-    def cancel(self, trace_id: str) -> None:
-        """Stop a trace at its next event. Nothing happens where there is nothing to stop."""
-        if trace_id in self.runs:
-            self.runs[trace_id].stop.set()
+    async def stop(self, thing: Trace) -> None:
+        """At its next event: `stopping` says so."""
 
-    async def close(self) -> None:
-        """Stop what is under way."""
-        for made in self.runs.values():
-            made.stop.set()
-        if self._task:
-            await self._task
+    def cancelled(self, thing: Trace, reason: str) -> None:
+        thing.log.add(TraceCancelled(reason=reason))
+
+    async def broken(self, thing: Trace, error: Exception) -> None:
+        thing.log.add(TraceFailed(message=f"could not be traced: {type(error).__name__}"))

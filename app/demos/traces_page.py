@@ -1,16 +1,13 @@
 """1,024 ranks without a GPU: the real framework on fake ranks, traced from the page, and traces that were recorded."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from app.demos.store import GONE, keep, load_run
+from app.demos.served import trace_events, traces_of
 from app.demos.trace_board import TraceBoard
-from app.demos.traces import Traces
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
 from app.runner.fake.request import Asked, fake_request, llamas
@@ -38,7 +35,7 @@ class TracePage:
     live: bool
 
     @property
-    def fields(self) -> Any:
+    def fields(self) -> Sequence[tuple[str, str, int, int]]:
         return FIELDS
 
     @property
@@ -77,51 +74,31 @@ async def start(request: Request) -> Response:
         made = traces_of(request).submit(fake_request(_numbers(form)), visitor_of(request))
     except Refusal as refusal:
         return page(request, "demos/fake.html", view=_form(form, refusal))
-    request.app.state.keeping.add(task := asyncio.create_task(keep(made)))
-    task.add_done_callback(request.app.state.keeping.discard)
     return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
 
 
 @router.get("/runs/{run_id}")
 def trace(request: Request, run_id: str) -> HTMLResponse:
     """One trace, live or kept."""
-    board = TraceBoard(events_of(request, run_id), narrow(request))
-    return page(request, "demos/trace.html", trace=board, id=run_id, over=bool(board.ended))
+    board = TraceBoard(trace_events(request, run_id), narrow(request))
+    return page(request, "demos/trace.html", trace=board, id=run_id, over=board.over)
 
 
 @router.get("/runs/{run_id}/board")
 def board(request: Request, run_id: str) -> HTMLResponse:
     """Its tables alone, at this moment."""
-    return part(request, "demos/_trace.html", trace=TraceBoard(events_of(request, run_id), narrow(request)))
+    return part(request, "demos/_trace.html", trace=TraceBoard(trace_events(request, run_id), narrow(request)))
 
 
 @router.post("/runs/{run_id}/cancel")
-def cancel(request: Request, run_id: str) -> Response:
+async def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
     own_page(request)
-    if found := traces_of(request).runs.get(run_id):
+    traces = traces_of(request)
+    if found := traces.things.get(run_id):
         owned(request, found.client)
-    traces_of(request).cancel(run_id)
+    await traces.cancel(run_id)
     return RedirectResponse(f"/demos/fake/runs/{run_id}", 303)
-
-
-def traces_of(request: Request) -> Traces:
-    """The traces of this server, made when they are first asked for."""
-    state = request.app.state
-    if getattr(state, "traces", None) is None:
-        state.traces = Traces()
-    if getattr(state, "keeping", None) is None:
-        state.keeping = set()
-    return state.traces
-
-
-def events_of(request: Request, run_id: str) -> Sequence[Mapping[str, Any]]:
-    """What a trace has said so far."""
-    found = traces_of(request).runs.get(run_id)
-    events = found.events if found is not None else load_run(run_id)
-    if events is None:
-        raise HTTPException(404, GONE)
-    return list(events)
 
 
 def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:
@@ -138,7 +115,7 @@ def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage
     return TracePage(values, says, ranks, is_live())
 
 
-def _numbers(given: Mapping[str, str]) -> dict[str, Any]:
+def _numbers(given: Mapping[str, str]) -> dict[str, int | str]:
     """What was typed, digits as numbers: everything else is for the request to refuse."""
     return {
         name: int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text

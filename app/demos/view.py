@@ -2,14 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlencode
 
 from app.demos.board import RunBoard, last_moment, until
 from app.demos.rows import VerdictRow, knobs_text, verdict_rows
+from app.live.events import of_kind
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
-from app.runner.knobs import Choice
+from app.runner.event_kinds import REFERENCE, RunEvent, State
+from app.runner.knobs import Choice, Knob
 from app.runner.recordings import can_run
 from app.settings import settings
 from engine.asking.grade import nearness
@@ -37,7 +38,7 @@ class DemoPage:
         return any(row.name == "state.optimizer" for row in self.rows)
 
     @property
-    def choices(self) -> Any:
+    def choices(self) -> Sequence[tuple[Knob, bool]]:
         return [(knob, isinstance(knob, Choice)) for knob in self.demo.knobs]
 
 
@@ -83,13 +84,11 @@ def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = N
     values = {knob.name: str(given.get(knob.name, knob.default)) for knob in found.knobs}
     try:
         params = checked(found, given)
-        predicted = found.predict(params).document()
+        predicted = found.predict(params).told()
     except Refusal as refused:
         return DemoPage(found, values, _said(found, refused), (), (), is_live(), 0)
     says = _said(found, refusal) if refusal else {}
-    return DemoPage(
-        found, values, says, verdict_rows(predicted, ()), predicted["notes"], is_live(), found.ranks(params)
-    )
+    return DemoPage(found, values, says, verdict_rows(predicted, ()), predicted.notes, is_live(), found.ranks(params))
 
 
 def _said(found: Demo, refusal: Refusal) -> dict[str, str]:
@@ -102,17 +101,17 @@ def _said(found: Demo, refusal: Refusal) -> dict[str, str]:
     return says
 
 
-def run_page(run_id: str, found: Sequence[Mapping[str, Any]], at_s: float | None, guess: str, narrow: bool) -> RunPage:
+def run_page(run_id: str, found: Sequence[RunEvent], at_s: float | None, guess: str, narrow: bool) -> RunPage:
     """A run as it is now, or as it was `at_s` seconds after its start."""
-    board, name = RunBoard(until(found, at_s), narrow), str(RunBoard(found).accepted.get("demo", ""))
+    board, name = RunBoard(until(found, at_s), narrow), RunBoard(found).demo
     title = DEMOS[name].title if name in DEMOS else name
     return RunPage(run_id, title, name, board, guess, _worth(guess, found), last_moment(found), at_s)
 
 
-def _worth(guess: str, found: Sequence[Mapping[str, Any]]) -> str:
+def _worth(guess: str, found: Sequence[RunEvent]) -> str:
     """How near a guess of the optimizer state came, in a word."""
     value = amount(guess, "bytes") if guess else None
-    states = [event["opt_bytes"] for event in found if event["event"] == "state" and event["rank"] != "ref"]
+    states = [state.opt_bytes for state in of_kind(found, State) if state.rank != REFERENCE]
     if value is None or not states:
         return ""
     return nearness(value, max(states))

@@ -19,26 +19,11 @@ The page, the command line, the zygote and the tests read the catalogue; the tes
     Training          model, optimizer, groups {axis: process group}, coordinates {axis: place}, part (which slice of the batch)
     a step of one's own (pipelines): any object with model, optimizer, groups, coordinates and step(tokens, targets, log);
                       it returns None on ranks that see no loss. `with log.during("forward")` books collectives to a phase
-    rank.emit(event, ...)   an event of one's own: emit("pipe", step=…, ops=[…]), or emit("measure", name=…, value=…), which a
-                      `Measurable` of the prediction turns into a row of the verdict; a row that needs the events of all
-                      ranks together is made by one of the prediction's `judges`
+    rank.emit(kind, ...)    says something: emit(Pipe, step=…, ops=…), or emit(Measure, name=…, value=…), which a `Measurable`
+                      of the prediction turns into a row of the verdict; a row that needs the events of all ranks together is
+                      made by one of the prediction's `judges`
     Demo.reference    the file that builds what it is compared with, where that is not the seeded model (ep: ep_alone.py)
 
-Events (fields beside seq, event, run, t in seconds since the start)
-    run.accepted   demo, params, place in the queue          run.started  predicted, ranks, seed, versions, cold
-    rank.ready     rank, coords, device                      state   rank, param_bytes, grad_bytes, opt_bytes, shapes
-    step           rank, step, loss, ms, t0, t1, tokens, phases {forward, backward, optimizer: [t0, t1]}
-    wire           rank, step, bytes_sent                    measure rank, name, value
-    comm           rank, step, calls [{axis, op, phase, n, bytes, t0, t1}]; in the last step also
-                   each [[axis, op, phase, bytes, t0, t1], …]
-    pipe           rank, step, queued_s, ops [{kind, stage, mb, t0, t1, overrun?}]; stage counts the parts of the model, and
-                   pipe_timeline.measured_timeline makes an engine Timeline of them
-    buckets        rank, step, each [{bytes, ready, t0, t1}]: of DDP on the virtual slow link
-    fault          rank, what                                stuck   rank, last [{number, op, sizes, where}]: its flight recorder
-    restart        rank, attempt, first (the step it goes on with)
-    check          name, label, predicted, measured, unit, tolerance, ok, why
-    rank.error     rank, type, message, root_cause           rank.exit  rank, code, signal, cpu_s, by_us
-    run.failed     rank, message, root_cause                 run.cancelled  reason       run.done  reason, wall_s, ok
-Times of one machine share one clock. A rank is a number, "ref", or "agent" where torchrun's agent starts the ranks.
+What a run says is listed in event_kinds.py, once: what ranks write, the server judges, pages read and files hold.
 A run that failed as its fault demo said it would ends with run.failed and ok: true.
 """

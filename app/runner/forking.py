@@ -5,17 +5,17 @@ import resource
 import signal
 import time
 import traceback
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Concatenate
 
+from app.runner.event_kinds import AGENT, REFERENCE, RankError, RankExit, RankName
 from app.runner.forked import settle, stderr_path
-from app.runner.job import AGENT, MOST_BYTES, REFERENCE, Emit, Job, event_line
+from app.runner.job import MOST_BYTES, Emit, Fields, Job, RunEnded, Said, bounded_line
 from app.runner.plain_words import without_paths
 
 GRACE_S = 0.3  # after the first failure: so long do the other ranks have to say what they saw
 CHUNK, TAIL = 1 << 16, 2000
-RankName = int | str
 
 
 @dataclass
@@ -59,27 +59,27 @@ class Running:
         self.pipes[fd] = rest[-MOST_BYTES:]
         return lines + newline
 
-    def reaped(self) -> Iterator[dict[str, Any]]:
-        """One document for each rank that has ended since."""
+    def reaped(self) -> Iterator[RankExit]:
+        """An event for each rank that has ended since."""
         for pid, rank in list(self.children.items()):
             done, status, usage = os.wait4(pid, os.WNOHANG)
             if done:
                 del self.children[pid]
                 yield self._exit(rank, os.waitstatus_to_exitcode(status), usage)
 
-    def _exit(self, rank: RankName, code: int, usage: resource.struct_rusage) -> dict[str, Any]:
+    def _exit(self, rank: RankName, code: int, usage: resource.struct_rusage) -> RankExit:
         if code and self.failed_at is None and not self.killed:
             self.failed_at, self.reason = time.monotonic(), "failed"
-        return {
-            "run": self.job.run,
-            "rank": rank,
-            "t": round(time.monotonic() - self.job.start, 4),
-            "code": max(code, 0),
-            "signal": signal.Signals(-code).name if code < 0 else None,
-            "by_us": self.killed and code == -signal.SIGKILL,
-            "cpu_s": round(usage.ru_utime + usage.ru_stime, 3),
-            "said": self._said(rank) if code else "",
-        }
+        return RankExit(
+            round(time.monotonic() - self.job.start, 4),
+            rank,
+            code=max(code, 0),
+            signal=signal.Signals(-code).name if code < 0 else None,
+            by_us=self.killed and code == -signal.SIGKILL,
+            cpu_s=round(usage.ru_utime + usage.ru_stime, 3),
+            said=self._said(rank) if code else "",
+            run=self.job.run,
+        )
 
     def _said(self, rank: RankName) -> str:
         """The end of what a rank wrote to its standard error."""
@@ -108,9 +108,9 @@ class Running:
         for pid in self.children:
             os.waitpid(pid, 0)
 
-    def ending(self) -> dict[str, Any]:
+    def ending(self) -> RunEnded:
         wall = time.monotonic() - self.job.start
-        return {"run": self.job.run, "reason": self.reason, "wall_s": round(wall, 3), "t": round(wall, 4)}
+        return RunEnded(self.job.run, self.reason, round(wall, 3), round(wall, 4))
 
 
 def start(job: Job, limit_s: float) -> Running:
@@ -158,7 +158,7 @@ def _run(job: Job, rank: RankName, writing: int) -> int:
             run_reference(job, emit)
     except BaseException as error:
         traceback.print_exc()
-        emit("rank.error", type=type(error).__name__, message=without_paths(str(error)))
+        emit(RankError, type=type(error).__name__, message=without_paths(str(error)))
         return 1
     return 0
 
@@ -166,9 +166,11 @@ def _run(job: Job, rank: RankName, writing: int) -> int:
 def emitter(job: Job, rank: RankName, writing: int) -> Emit:
     """Writes the events of one rank to a pipe."""
 
-    def emit(event: str, **fields: Any) -> None:
-        stamp = {"run": job.run, "rank": rank, "t": round(time.monotonic() - job.start, 4)}
-        view = memoryview(event_line(event, {**stamp, **fields}))
+    def emit(
+        kind: Callable[Concatenate[float, RankName, Fields], Said], *args: Fields.args, **fields: Fields.kwargs
+    ) -> None:
+        event = kind(round(time.monotonic() - job.start, 4), rank, *args, **fields)
+        view = memoryview(bounded_line(replace(event, run=job.run)))
         while view:
             view = view[os.write(writing, view) :]
 

@@ -1,16 +1,25 @@
 """One run as the processes that make it know it: which demo, its knobs, how many ranks, where they meet. Knows no torch."""
 
-import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Concatenate, ParamSpec, Protocol
 
+from app.live.events import Event, Family, line_of
+from app.runner.event_kinds import Dropped, RankError, RankEvent, RankName
 from app.runner.knobs import Value
 
-Emit = Callable[..., None]  # emit("step", step=0, loss=6.2): one event of one rank
-REFERENCE = "ref"  # the rank that trains the same model alone, to compare with
-AGENT = "agent"  # the process that starts ranks, and starts them again, where a demo has one
 MOST_BYTES = 60_000  # of one event; larger ones are dropped
+
+Fields = ParamSpec("Fields")
+Said = RankEvent | RankError
+
+
+class Emit(Protocol):
+    """How a rank says something: emit(Step, step=0, loss=6.2, …). Which rank and when is filled in."""
+
+    def __call__(
+        self, kind: Callable[Concatenate[float, RankName, Fields], Said], *args: Fields.args, **fields: Fields.kwargs
+    ) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -37,19 +46,52 @@ class Job:
         """A knob that is a number."""
         return int(self.params[name])
 
-    @property
-    def text(self) -> str:
-        return json.dumps(asdict(self))
+
+@dataclass(frozen=True)
+class Command(Event):
+    """What the server says to the zygote."""
 
 
-def job_from(document: Mapping[str, Any]) -> Job:
-    """The job a document describes."""
-    return Job(**document)
+@dataclass(frozen=True)
+class Start(Command, kind="start"):
+    """Fork the ranks of this run; kill them when it has taken so long.   [s]"""
+
+    job: Job
+    limit_s: float
 
 
-def event_line(event: str, fields: Mapping[str, Any]) -> bytes:
-    """One event as a line of JSON; one that is too long says only so."""
-    line = json.dumps({"event": event, **fields}, separators=(",", ":")).encode() + b"\n"
+@dataclass(frozen=True)
+class Cancel(Command, kind="cancel"):
+    """Kill the ranks of this run."""
+
+    run: str
+
+
+COMMANDS = Family[Command](Start, Cancel)
+
+
+@dataclass(frozen=True)
+class ZygoteReady(Event, kind="zygote.ready"):
+    """It has imported torch, which took so long.   [s]"""
+
+    versions: Mapping[str, str]
+    import_s: float
+    pid: int
+
+
+@dataclass(frozen=True)
+class RunEnded(Event, kind="ended"):
+    """All processes of a run are gone. reason: done, failed, cancelled or limit."""
+
+    run: str
+    reason: str
+    wall_s: float
+    t: float
+
+
+def bounded_line(event: Said) -> bytes:
+    """What a rank says, as a line of JSON; one that is too long says only so."""
+    line = line_of(event)
     if len(line) <= MOST_BYTES:
         return line
-    return event_line("dropped", {"kind": event, "rank": fields.get("rank"), "t": fields.get("t"), "bytes": len(line)})
+    return line_of(Dropped(event.t, event.rank, event.KIND, len(line), run=event.run))

@@ -2,20 +2,21 @@
 
 import asyncio
 import contextlib
-import json
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from app.runner.job import MOST_BYTES, Job
+from app.live.events import Event, Family, line_of
+from app.runner.event_kinds import RUN_EVENTS
+from app.runner.job import MOST_BYTES, Cancel, Command, Job, RunEnded, Start, ZygoteReady
 from app.settings import ROOT
 
 LONGEST_LINE = 4 * MOST_BYTES
 FOLDER = "shardboard-demo-"
+HEARD = Family[Event](*RUN_EVENTS.kinds.values(), ZygoteReady, RunEnded)  # from the zygote
 READY_S, GONE_S = 60.0, 3.0  # importing torch takes 2 to 4 s here, and much longer where the disk is cold
 PASSED_ON = (
     "PATH",
@@ -53,11 +54,14 @@ class Gone(Exception):
 
 
 class Link:
-    """One zygote process. `ready` is what it said when it had imported torch."""
+    """One zygote process.
+
+    versions   of what it has imported, once it is ready
+    """
 
     def __init__(self, process: asyncio.subprocess.Process, folder: str) -> None:
         self._process, self._folder = process, folder
-        self.ready: Mapping[str, Any] = {}
+        self.versions: Mapping[str, str] = {}
 
     @property
     def pid(self) -> int:
@@ -92,7 +96,8 @@ class Link:
         )
         link = cls(process, folder)
         try:
-            link.ready = await asyncio.wait_for(link.heard(), READY_S)
+            ready = await asyncio.wait_for(link.heard(), READY_S)
+            link.versions = ready.versions if isinstance(ready, ZygoteReady) else {}
         except BaseException:
             await link.close()
             raise
@@ -104,19 +109,19 @@ class Link:
 
     async def start(self, job: Job, limit_s: float) -> None:
         """Have the ranks of a run forked."""
-        await self._tell({"do": "run", "job": json.loads(job.text), "limit_s": limit_s})
+        await self._tell(Start(job, limit_s))
 
     async def cancel(self, run: str) -> None:
         """Have the ranks of a run killed."""
-        await self._tell({"do": "cancel", "run": run})
+        await self._tell(Cancel(run))
 
-    async def heard(self) -> dict[str, Any]:
+    async def heard(self) -> Event:
         """The next event, or Gone."""
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
             raise Gone
-        return json.loads(line)
+        return HEARD.read(line)
 
     async def close(self) -> None:
         """End it: its input ends, it kills its ranks and goes; if it does not, it is killed, and they with it."""
@@ -129,9 +134,9 @@ class Link:
             await self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    async def _tell(self, command: Mapping[str, Any]) -> None:
+    async def _tell(self, command: Command) -> None:
         try:
-            self._input.write(json.dumps(command).encode() + b"\n")
+            self._input.write(line_of(command))
             await self._input.drain()
         except (ConnectionError, RuntimeError):
             raise Gone from None

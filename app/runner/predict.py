@@ -4,10 +4,11 @@ A demo's own file (app/runner/demos/) puts a `Prediction` together from the part
 ranks measured.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from app.runner.event_kinds import Check, Knobs, RunEvent
+from app.runner.told import Told, ToldCalls, ToldFailure, ToldState, ToldTerm
 from engine.language.formula import Formula, Term
 from engine.lens.demo_model import TinyGpt
 from engine.memory.state import held_bytes
@@ -23,9 +24,7 @@ GLOO_REDUCE_SCATTER = (
 )
 
 
-Judge = Callable[
-    [Sequence[Mapping[str, Any]]], list[dict[str, Any]]
-]  # all events of a run -> further rows of its verdict
+Judge = Callable[[Sequence[RunEvent]], list[Check]]  # all events of a run -> further rows of its verdict
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class Held:
     why: str = ""
 
     @property
-    def expected(self) -> int | list[int]:
+    def expected(self) -> int | tuple[int, ...]:
         if self.per_rank and len(set(self.per_rank)) > 1:
-            return list(self.per_rank)
+            return self.per_rank
         return self.per_rank[0] if self.per_rank else round(self.term.value)
 
 
@@ -116,32 +115,32 @@ class Prediction:
         scatters = any(calls.op == "reduce_scatter" for calls in self.calls)
         return GLOO_REDUCE_SCATTER if scatters else "a ring sends (n-1)/n of the buffer for each half of an all-reduce"
 
-    def document(self) -> dict[str, Any]:
+    def told(self) -> Told:
         """The prediction as the run.started event gives it."""
-        return {
-            "loss_tolerance": self.loss_tolerance,
-            "state": [
-                {"part": held.part, "bytes": held.expected, "why": held.why, **held.term.document()}
+        return Told(
+            loss_tolerance=self.loss_tolerance,
+            state=tuple(
+                ToldState(part=held.part, bytes=held.expected, why=held.why, **held.term.document())
                 for held in self.held
-            ],
-            "calls": [
-                {
-                    "axis": c.axis,
-                    "op": c.op,
-                    "n": c.count,
-                    "bytes": c.bytes,
-                    "ranks": c.ranks,
-                    "when": c.when,
-                    "why": c.why,
-                    "on": c.on and list(c.on),
-                }
-                for c in self.calls
-            ],
-            "wire_bytes": self.wire_bytes,
-            "terms": [term.document() for term in self.terms],
-            "notes": list(self.notes),
-            "fails": self.failure and {"says": self.failure.says, "why": self.failure.why},
-        }
+            ),
+            calls=tuple(
+                ToldCalls(
+                    axis=calls.axis,
+                    op=calls.op,
+                    n=calls.count,
+                    bytes=calls.bytes,
+                    ranks=calls.ranks,
+                    when=calls.when,
+                    why=calls.why,
+                    on=calls.on,
+                )
+                for calls in self.calls
+            ),
+            wire_bytes=self.wire_bytes,
+            terms=tuple(ToldTerm(**term.document()) for term in self.terms),
+            notes=self.notes,
+            fails=self.failure and ToldFailure(self.failure.says, self.failure.why),
+        )
 
 
 @dataclass(frozen=True)
@@ -160,7 +159,7 @@ class Measurable:
     why: str = ""
 
 
-def small_gpt(params: Any) -> TinyGpt:
+def small_gpt(params: Knobs) -> TinyGpt:
     """The model that these knobs ask for."""
     return TinyGpt(int(params["hidden"]), int(params["layers"]), int(params["sequence"]))
 

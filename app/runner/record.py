@@ -9,12 +9,12 @@ Wants a machine with torch and little else to do. The files say with which versi
 import asyncio
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 
-import orjson
-
+from app.live.events import lines_of
 from app.runner.catalog import DEMOS, demo_named
-from app.runner.event_log import Event
+from app.runner.event_kinds import RunDone, RunEvent, RunFailed, RunStarted
 from app.runner.launch import Runner
 from app.runner.recordings import FOLDER
 
@@ -26,20 +26,20 @@ async def record(names: Sequence[str]) -> bool:
         for name in names:
             run = runner.submit(demo_named(name), {}, client="record")
             events = [event async for event in run.follow()]
-            (FOLDER / f"{name}.jsonl").write_bytes(b"".join(orjson.dumps(_shown(event)) + b"\n" for event in events))
-            well = well and bool(events[-1].get("ok"))
-            print(name, events[-1]["event"], "ok" if events[-1].get("ok") else "NOT as predicted")
+            (FOLDER / f"{name}.jsonl").write_bytes(lines_of(map(_shown, events)))
+            ok = isinstance(last := events[-1], RunDone | RunFailed) and bool(last.ok)
+            well = well and ok
+            print(name, last.KIND, "ok" if ok else "NOT as predicted")
     finally:
         await runner.close()
     return well
 
 
-def _shown(event: Event) -> Event:
+def _shown(event: RunEvent) -> RunEvent:
     """The event as it is kept: the run's name means nothing later, and its start says when it was made."""
-    kept = {name: value for name, value in event.items() if name != "run"}
-    if event["event"] == "run.started":
-        kept["date"] = datetime.now(UTC).date().isoformat()
-    return kept
+    if isinstance(event, RunStarted):
+        return replace(event, run="", date=datetime.now(UTC).date().isoformat())
+    return replace(event, run="")
 
 
 if __name__ == "__main__":

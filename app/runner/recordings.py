@@ -1,11 +1,9 @@
 """Recorded runs, for machines without torch: the events of one real run of each demo, as they were."""
 
-import json
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from app.runner.event_kinds import RUN_EVENTS, RunEvent
 from app.settings import settings
 from engine.language.refusal import Refusal
 
@@ -27,7 +25,6 @@ def recording_of(name: str) -> Path:
     return path
 
 
-def recorded(name: str) -> Iterator[dict[str, Any]]:
+def recorded(name: str) -> list[RunEvent]:
     """The events of the recorded run of this demo."""
-    for line in recording_of(name).read_text(encoding="utf-8").splitlines():
-        yield json.loads(line)
+    return RUN_EVENTS.read_lines(recording_of(name).read_bytes())

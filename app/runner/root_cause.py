@@ -7,11 +7,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from app.runner.job import REFERENCE
+from app.runner.event_kinds import REFERENCE, RankError, RankExit, RankName, RunEvent, Stuck
+from app.runner.event_parts import FlightEntry
 
-Event = Mapping[str, Any]
 _SECONDARY = re.compile(
     r"connection (was )?(closed|reset|refused)|timed out|broken pipe|socket (closed|timeout)|"
     r"application timeout caused pair closure|peer (closed|reset)",
@@ -31,23 +30,24 @@ KILLED = {
 class Cause:
     """The rank at fault, None where no single one is, and a sentence."""
 
-    rank: int | str | None
+    rank: RankName | None
     sentence: str
 
 
-def root_cause(events: Sequence[Event], exits: Sequence[Event], ranks: int) -> Cause:
+def root_cause(events: Sequence[RunEvent], exits: Sequence[RankExit], ranks: int) -> Cause:
     """The cause of a failed run.
 
-    events   of the run, its rank.error and stuck events among them
-    exits    rank.exit events
+    events   of the run, its errors and where its ranks got stuck among them
+    exits    how its ranks ended
 
-    >>> seen = [{"event": "rank.error", "rank": 0, "t": 1.0, "type": "RuntimeError", "message": "Connection closed by peer"}]
-    >>> ended = [{"rank": 1, "t": 1.1, "code": 0, "signal": "SIGKILL", "by_us": False, "said": ""}]
+    >>> seen = [RankError(1.0, 0, "RuntimeError", "Connection closed by peer")]
+    >>> ended = [RankExit(1.1, 1, code=0, signal="SIGKILL", by_us=False, cpu_s=0.1, said="")]
     >>> root_cause(seen, ended, ranks=2).sentence
     'rank 1 was killed (SIGKILL)'
     """
-    errors = sorted((e for e in events if e["event"] == "rank.error"), key=lambda error: error["t"])
-    stuck = {e["rank"]: e["last"] for e in events if e["event"] == "stuck"}
+    theirs = (each for each in events if isinstance(each, RankError) and each.rank is not None)
+    errors = sorted(theirs, key=lambda error: error.t or 0.0)
+    stuck = {each.rank: each.last for each in events if isinstance(each, Stuck)}
     return (
         _missed_barrier(errors)
         or _accused(errors)
@@ -57,20 +57,20 @@ def root_cause(events: Sequence[Event], exits: Sequence[Event], ranks: int) -> C
     )
 
 
-def secondary(error: Event) -> bool:
+def secondary(error: RankError) -> bool:
     """Whether an error only says that another rank is gone or silent."""
-    return bool(_SECONDARY.search(error["message"])) and not _MISSING.search(error["message"])
+    return bool(_SECONDARY.search(error.message)) and not _MISSING.search(error.message)
 
 
-def _missed_barrier(errors: Sequence[Event]) -> Cause | None:
+def _missed_barrier(errors: Sequence[RankError]) -> Cause | None:
     """A monitored barrier names the rank that did not come."""
-    found = next((match for e in errors if (match := _MISSING.search(e["message"]))), None)
+    found = next((match for e in errors if (match := _MISSING.search(e.message))), None)
     return found and Cause(int(found[1]), found.string)
 
 
-def _accused(errors: Sequence[Event]) -> Cause | None:
+def _accused(errors: Sequence[RankError]) -> Cause | None:
     """Where collectives are compared, every rank accuses one that differs from it: the odd one out is accused most."""
-    found = [match for e in errors if (match := _ACCUSED.search(e["message"]))]
+    found = [match for e in errors if (match := _ACCUSED.search(e.message))]
     votes = Counter(int(match[1]) for match in found).most_common(2)
     if not votes or (len(votes) == 2 and votes[0][1] == votes[1][1]):
         return None
@@ -78,25 +78,19 @@ def _accused(errors: Sequence[Event]) -> Cause | None:
     return Cause(rank, next(match.string for match in found if int(match[1]) == rank))
 
 
-def _own(errors: Sequence[Event], exits: Sequence[Event]) -> Cause | None:
+def _own(errors: Sequence[RankError], exits: Sequence[RankExit]) -> Cause | None:
     """The first error that is a rank's own, or the first signal that ended one."""
-    own = [
-        (e["t"], e["rank"], f"{_rank_text(e['rank'])}: {e['type']}: {e['message']}") for e in errors if not secondary(e)
-    ]
-    died = [(e["t"], e["rank"], _ended(e)) for e in exits if e["signal"] and not e["by_us"]]
+    own = [(e.t or 0.0, e.rank, _error_text(e)) for e in errors if not secondary(e)]
+    died = [(e.t, e.rank, _ended(e)) for e in exits if e.signal and not e.by_us]
     if not own and not died:
         return None
     _, rank, sentence = min([*own, *died], key=lambda found: found[0])
     return Cause(rank, sentence)
 
 
-def _odd(stuck: Mapping[int, Sequence[Event]]) -> Cause | None:
+def _odd(stuck: Mapping[RankName, Sequence[FlightEntry]]) -> Cause | None:
     """By the flight recorders: the rank whose collective differs from all others', or that has issued fewer."""
-    calls = {
-        rank: {call["number"]: f"{call['op']} of {call['sizes']}" for call in last}
-        for rank, last in stuck.items()
-        if last
-    }
+    calls = {rank: {call.number: _call_text(call) for call in last} for rank, last in stuck.items() if last}
     if len(calls) < 3:
         return None
     for number in sorted(set.intersection(*map(set, calls.values()))):
@@ -120,23 +114,32 @@ def _odd(stuck: Mapping[int, Sequence[Event]]) -> Cause | None:
     return None
 
 
-def _silent(errors: Sequence[Event], exits: Sequence[Event], ranks: int) -> Cause:
+def _silent(errors: Sequence[RankError], exits: Sequence[RankExit], ranks: int) -> Cause:
     """No rank has an error of its own: whoever said nothing is who the others waited for."""
-    heard = {e["rank"] for e in errors} | {e["rank"] for e in exits if not e["by_us"]}
+    heard = {e.rank for e in errors} | {e.rank for e in exits if not e.by_us}
     silent = [rank for rank in range(ranks) if rank not in heard]
     if len(silent) == 1 and errors:
         return Cause(
             silent[0], f"rank {silent[0]} did not take part; the others waited for it until their collective timed out"
         )
     if errors:
-        return Cause(None, f"{_rank_text(errors[0]['rank'])}: {errors[0]['type']}: {errors[0]['message']}")
+        return Cause(None, _error_text(errors[0]))
     return Cause(None, "the ranks ended without a word")
 
 
-def _ended(exit: Event) -> str:
-    said = f": {exit['said'][-200:]}" if exit["said"] and exit["signal"] == "SIGABRT" else ""
-    return f"{_rank_text(exit['rank'])} {KILLED.get(exit['signal'], 'ended by ' + exit['signal'])}{said}"
+def _call_text(call: FlightEntry) -> str:
+    return f"{call.op} of {[list(size) for size in call.sizes]}"
 
 
-def _rank_text(rank: int | str) -> str:
+def _error_text(error: RankError) -> str:
+    return f"{_rank_text(error.rank)}: {error.type}: {error.message}"
+
+
+def _ended(exit: RankExit) -> str:
+    signal = exit.signal or ""
+    said = f": {exit.said[-200:]}" if exit.said and signal == "SIGABRT" else ""
+    return f"{_rank_text(exit.rank)} {KILLED.get(signal, f'ended by {signal}')}{said}"
+
+
+def _rank_text(rank: RankName | None) -> str:
     return "the single-process reference" if rank == REFERENCE else f"rank {rank}"

@@ -1,28 +1,25 @@
-"""One rank of a run. The zygote forks it with `run_rank`; torchrun starts it as an ordinary program:
-
-    torchrun --nnodes 2 --nproc-per-node 4 … -m app.runner.worker --demo ddp --out events.jsonl layers=4
+"""One rank of a run. The zygote forks it with `run_rank`; on a cluster `shardboard worker` is it, started by torchrun.
 
 Both write the same events, one line of JSON each. Under torchrun rank 0 collects them all, and judges them.
 """
 
-import argparse
 import importlib
-import os
 import platform
-import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Concatenate, NamedTuple
 
 import torch
 import torch.distributed as dist
 
-from app.runner.catalog import DEMOS, checked, demo_named
+from app.live.events import lines_of
+from app.runner.catalog import checked, demo_named
 from app.runner.description import Demo
-from app.runner.job import REFERENCE, Emit, Job, event_line
+from app.runner.event_kinds import REFERENCE, RankError, RankName, RunDone, RunEvent, RunStarted
+from app.runner.job import Emit, Fields, Job, Said
 from app.runner.knobs import Whole
 from app.runner.plain_words import without_paths
 from app.runner.rank.agent import attempt, start_ranks
@@ -32,7 +29,7 @@ from app.runner.strategies.base import Rank, Trained, nothing
 from app.runner.verdict import verdict
 from engine.language.refusal import Refusal
 
-CLUSTER_PATIENCE_S = 60.0  # the first meeting of many hosts takes long
+RUN, CLUSTER_PATIENCE_S = "cluster", 60.0  # the first meeting of many hosts takes long
 
 
 def device_of(ranks: int, local: int) -> torch.device:
@@ -56,7 +53,7 @@ def run_rank(job: Job, rank: int, emit: Emit) -> None:
     dist.destroy_process_group()
 
 
-def run_agent(job: Job, emit_as: Callable[[int | str], Emit]) -> None:
+def run_agent(job: Job, emit_as: Callable[[RankName], Emit]) -> None:
     """Start the ranks as torchrun does, and start all of them again when one fails."""
     start_ranks(job, lambda rank: run_rank(job, rank, emit_as(rank)), restarts=job.whole("restarts"))
 
@@ -90,50 +87,42 @@ def _train(job: Job, rank: int, device: torch.device, emit: Emit) -> None:
 class Kept:
     """The events of one rank, kept until they are collected."""
 
-    def __init__(self, run: str, rank: int | str) -> None:
+    def __init__(self, run: str, rank: RankName) -> None:
         self.run, self.rank, self.start = run, rank, time.monotonic()
-        self.events: list[dict[str, Any]] = []
+        self.events: list[Said] = []
 
-    def emit(self, event: str, **fields: Any) -> None:
-        t = round(time.monotonic() - self.start, 4)
-        self.events.append({"event": event, "run": self.run, "rank": self.rank, "t": t, **fields})
+    def emit(
+        self, kind: Callable[Concatenate[float, RankName, Fields], Said], *args: Fields.args, **fields: Fields.kwargs
+    ) -> None:
+        event = kind(round(time.monotonic() - self.start, 4), self.rank, *args, **fields)
+        self.events.append(replace(event, run=self.run))
 
 
-def main(argv: Sequence[str]) -> int:
-    """A rank that torchrun started: RANK, WORLD_SIZE and the rest come from its environment."""
-    options = _options(argv)
-    rank, ranks, local, here = (
-        int(os.environ[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE")
-    )
-    try:
-        demo = _sized(demo_named(options.demo), ranks)
-        params = checked(demo, dict(pair.partition("=")[::2] for pair in options.knobs))
-        if demo.ranks(params) != ranks:
-            raise Refusal(
-                "ranks", ranks, f"these knobs make a mesh of {demo.ranks(params)} ranks", str(demo.ranks(params))
-            )
-    except Refusal as refusal:
-        print(refusal.sentence, file=sys.stderr)
-        return 2
-    job, device = (
-        Job("cluster", demo.name, params, ranks, folder="", patience=CLUSTER_PATIENCE_S),
-        device_of(here, local),
-    )
+class Place(NamedTuple):
+    """Where a rank stands among those that torchrun has started: all of them, and those of its host."""
+
+    rank: int
+    ranks: int
+    local: int
+    here: int
+
+
+def run_placed(place: Place, name: str, knobs: Mapping[str, object], out: Path) -> None:
+    """A rank that torchrun has started. The last rank to leave is 0, which writes the events of all and the verdict.
+
+    out   file that rank 0 writes
+    """
+    rank, ranks, local, here = place
+    demo = _sized(demo_named(name), ranks)
+    params = checked(demo, knobs)
+    if demo.ranks(params) != ranks:
+        raise Refusal("ranks", ranks, f"these knobs make a mesh of {demo.ranks(params)} ranks", str(demo.ranks(params)))
+    job = Job(RUN, demo.name, params, ranks, folder="", patience=CLUSTER_PATIENCE_S)
+    device = device_of(here, local)
     meet(job, rank, device, "env://")
     dist.barrier()  # from here on the clocks of all hosts count from the same moment
     kept = Kept(job.run, rank)
-    _run(replace(job, start=kept.start), rank, device, demo, kept, options.out)
-    return 0
-
-
-def _options(argv: Sequence[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="python -m app.runner.worker", description="One rank of a demo, started by torchrun."
-    )
-    parser.add_argument("--demo", required=True, choices=list(DEMOS))
-    parser.add_argument("--out", type=Path, default=Path("events.jsonl"), help="file that rank 0 writes")
-    parser.add_argument("knobs", nargs="*", metavar="key=value")
-    return parser.parse_args(argv)
+    _run(replace(job, start=kept.start), rank, device, demo, kept, out)
 
 
 def _sized(demo: Demo, ranks: int) -> Demo:
@@ -152,10 +141,10 @@ def _run(job: Job, rank: int, device: torch.device, demo: Demo, kept: Kept, out:
     try:
         _train(job, rank, device, kept.emit)
     except Exception as error:  # the others cannot be reached any more: what this rank knows is written beside
-        kept.emit("rank.error", type=type(error).__name__, message=without_paths(str(error)))
+        kept.emit(RankError, type=type(error).__name__, message=without_paths(str(error)))
         write(out.with_suffix(f".rank{rank}{out.suffix}"), kept.events)
         raise
-    everywhere: list[Any] = [None] * job.ranks
+    everywhere: list[list[Said] | None] = [None] * job.ranks
     dist.gather_object(kept.events, everywhere if rank == 0 else None)
     dist.barrier()  # a rank that leaves earlier than the others closes its connections in their faces
     dist.destroy_process_group()
@@ -165,35 +154,23 @@ def _run(job: Job, rank: int, device: torch.device, demo: Demo, kept: Kept, out:
     train(Rank(0, job, device, CommLog(alone.start), alone.emit), _build_alone(job))
     prediction = demo.predict(job.params)
     versions = {"torch": torch.__version__, "python": platform.python_version(), "system": platform.system()}
-    first = {
-        "event": "run.started",
-        "run": job.run,
-        "demo": demo.name,
-        "params": dict(job.params),
-        "ranks": job.ranks,
-        "seed": job.seed,
-        "versions": versions,
-        "cold": True,
-        "predicted": prediction.document(),
-        "t": 0.0,
-    }
-    said = sorted((event for events in [*everywhere, alone.events] for event in events), key=lambda event: event["t"])
-    rows = [{"event": "check", "run": job.run, **row} for row in verdict(prediction, said)]
-    done = {
-        "event": "run.done",
-        "run": job.run,
-        "reason": "done",
-        "wall_s": said[-1]["t"],
-        "ok": all(row["ok"] for row in rows),
-    }
+    first = RunStarted(
+        demo=demo.name,
+        params=job.params,
+        ranks=job.ranks,
+        seed=job.seed,
+        versions=versions,
+        cold=True,
+        predicted=prediction.told(),
+    )
+    said = sorted(
+        (event for events in [*everywhere, alone.events] for event in events or ()), key=lambda event: event.t or 0.0
+    )
+    rows = verdict(prediction, said)
+    done = RunDone(reason="done", wall_s=said[-1].t or 0.0, ok=all(row.ok for row in rows))
     write(out, [first, *said, *rows, done])
 
 
-def write(path: Path, events: Iterable[Mapping[str, Any]]) -> None:
+def write(path: Path, events: Iterable[RunEvent]) -> None:
     """Events as lines of JSON, each with its number."""
-    numbered = ({"seq": number, **event} for number, event in enumerate(events, 1))
-    path.write_bytes(b"".join(event_line(event.pop("event"), event) for event in numbered))
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    path.write_bytes(lines_of(replace(event, seq=number, run=RUN) for number, event in enumerate(events, 1)))

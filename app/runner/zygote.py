@@ -6,18 +6,16 @@ removes its folder and goes.
 """
 
 import gc
-import json
 import os
 import selectors
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any
 
+from app.live.events import line_of
 from app.runner.forking import Running, start
-from app.runner.job import event_line, job_from
+from app.runner.job import COMMANDS, Cancel, Command, Start, ZygoteReady
 
 CHUNK = 1 << 16
 
@@ -70,26 +68,26 @@ class Zygote:
         self.open = bool(data)
         *lines, self.commands = (self.commands + data).split(b"\n")
         for line in filter(None, lines):
-            self._obey(json.loads(line))
+            self._obey(COMMANDS.read(line))
 
-    def _obey(self, command: Mapping[str, Any]) -> None:
-        if command["do"] == "run":
-            running = start(job_from(command["job"]), command["limit_s"])
+    def _obey(self, command: Command) -> None:
+        if isinstance(command, Start):
+            running = start(command.job, command.limit_s)
             self.runs[running.job.run] = running
             for fd in running.pipes:
                 self.selector.register(fd, selectors.EVENT_READ, running)
-        elif running := self.runs.get(command["run"]):
+        elif isinstance(command, Cancel) and (running := self.runs.get(command.run)):
             running.kill("cancelled")
 
     def _watch(self) -> None:
         """Reap, kill what is late, and say what has ended."""
         for name, running in list(self.runs.items()):
             for exit in running.reaped():
-                self._say(event_line("rank.exit", exit))
+                self._say(line_of(exit))
             running.hurry(time.monotonic())
             if running.over:
                 del self.runs[name]
-                self._say(event_line("ended", running.ending()))
+                self._say(line_of(running.ending()))
 
     def _patience(self) -> float | None:
         """Seconds until something must be killed."""
@@ -112,8 +110,7 @@ def main(folder: str) -> None:
     found = versions()
     gc.collect()
     gc.freeze()
-    ready = {"versions": found, "import_s": round(time.monotonic() - began, 2), "pid": os.getpid()}
-    os.write(1, event_line("zygote.ready", ready))
+    os.write(1, line_of(ZygoteReady(found, round(time.monotonic() - began, 2), os.getpid())))
     Zygote(folder).serve()
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from starlette.testclient import TestClient
 
 from app.demos.board import RunBoard, until
 from app.demos.rows import value_text
-from app.demos.store import events_of, lines_of, load_run, save_run
+from app.live.events import lines_of
+from app.live.kept import Kept
 from app.main import create_app
 from app.runner.catalog import DEMOS
+from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunStarted, Step
+from app.runner.fake.record import recorded
 from app.runner.recordings import can_run
+from app.runner.told import Told
 from app.settings import ROOT, settings
 from engine.language.refusal import Refusal
 
@@ -104,7 +109,7 @@ def test_a_run_is_started_watched_kept_and_replayed(served: TestClient) -> None:
     again = served.get(f"{path}/events", headers={"Last-Event-ID": str(ids[-2])})
     assert re.findall(r"^id: (\d+)", again.text, re.MULTILINE) == [str(ids[-1])]
     lines = served.get(f"{path}/events.jsonl").content
-    assert [event["seq"] for event in events_of(lines)] == ids
+    assert [event.seq for event in RUN_EVENTS.read_lines(lines)] == ids
     early = served.get(f"{path}/board?t=0.0001").text
     assert "data-over" not in early and "As predicted" not in early
     opened = served.post("/demos/open", data={"events": lines.decode()})
@@ -174,17 +179,24 @@ def test_hosting_for_the_public_starts_nothing(client: TestClient, monkeypatch: 
         settings.cache_clear()
 
 
-def test_kept_runs_come_back_and_the_oldest_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.demos.store.folder", lambda: tmp_path)
-    monkeypatch.setattr("app.demos.store.KEPT", 3)
-    for number in range(5):
-        save_run(f"run-00000{number}", [{"event": "run.done", "number": number}])
-        time.sleep(0.01)
-    assert load_run("run-000004") == [{"event": "run.done", "number": 4}]
-    assert load_run("run-000000") is None and len(list(tmp_path.iterdir())) == 3
-    assert load_run("../run-000004") is None
+def test_a_run_that_is_kept_is_shown_and_a_trace_is_no_run(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.demos.served.kept", lambda: Kept(tmp_path))
+    Kept(tmp_path).save("a-kept-run", lines_of(a_run()))
+    Kept(tmp_path).save("a-kept-trace", lines_of(recorded("llama-3-70b-1024")))
+    assert "data-over" in client.get("/demos/runs/a-kept-run").text
+    assert "1,024 ranks" in client.get("/demos/fake/runs/a-kept-trace").text
+    for name in ("a-kept-run", "a-kept-trace"):
+        assert "event: over" in client.get(f"/demos/runs/{name}/events").text
+        assert client.get(f"/demos/runs/{name}/events.jsonl").content == Kept(tmp_path).load(name)
+    assert client.get("/demos/runs/a-kept-trace").status_code == 404
+    assert client.get("/demos/fake/runs/a-kept-run").status_code == 404
 
 
+STEP = (
+    '{"event": "step", "t": 1, "rank": 0, "step": 0, "ms": 1, "t0": 0, "t1": 1, "tokens": 8, "phases": {}, "loss": %s}'
+)
 BAD = [
     ("", "is empty"),
     ("{", "line 1 is no JSON"),
@@ -192,13 +204,18 @@ BAD = [
     ('{"event": 5}', "no event"),
     ('{"event": "step", "rank": 0}', "line 1 is no step event"),
     ('{"event": "state", "rank": 0, "param_bytes": "x"}', "state event"),
-    ('{"event": "comm", "rank": 0, "step": 0, "calls": [{"axis": 3}]}', ""),
-    ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "cannot be drawn"),
-    ('{"event": "check"}', "cannot be drawn"),
-    ('{"event": "run.started", "predicted": "x"}', "cannot be drawn"),
-    ('{"event": "step", "rank": 0, "step": 0, "t0": 0, "t1": 1, "loss": NaN}', ""),
-    ('\ufeff{"event": "run.done"}', ""),
-    ('{"event": "<script>"}', ""),
+    ('{"event": "comm", "t": 1, "rank": 0, "step": 0, "calls": [{"axis": 3}]}', "events.calls.0.axis = 3"),
+    ('{"event": "pipe", "rank": 0, "step": 0, "ops": [5]}', "line 1 is no pipe event"),
+    ('{"event": "check"}', "events.name: line 1 is no check event"),
+    ('{"event": "run.started", "predicted": "x"}', "line 1 is no run.started event"),
+    (STEP % "NaN", ""),
+    (STEP % "true", "events.loss = True"),
+    (STEP % '"6.2"', "needs a valid number"),
+    (STEP % "1e999", ""),
+    (STEP % "6.2" + '\n{"event": "stop"}', "line 2 is no event that is known here"),
+    ('{"event": "fault", "t": 1, "rank": 0, "what": "\\ud800"}', "half of a surrogate pair"),
+    ('\ufeff{"event": "run.done", "reason": "done", "wall_s": 1, "ok": true}', ""),
+    ('{"event": "<script>"}', "line 1 is no event that is known here"),
 ]
 
 
@@ -209,22 +226,35 @@ def test_events_that_no_run_wrote_are_a_sentence(client: TestClient, text: str, 
     assert words in html.unescape(answer.text)
 
 
+def test_what_torchrun_has_left_is_opened_though_nobody_had_accepted_it(client: TestClient) -> None:
+    first, *others = a_run()[1:]
+    assert isinstance(first, RunStarted)
+    left = [replace(first, demo="ddp", params={"steps": 2}, start_s=None), *others]
+    page = client.post("/demos/open", data={"events": lines_of(left).decode()}).text
+    assert "done after 1.5 s<" in page and "As predicted" in page
+
+
 def test_too_many_events_are_refused() -> None:
     with pytest.raises(Refusal, match="at most"):
-        events_of(b"x" * 3_000_000)
+        RUN_EVENTS.read_lines(b"x" * 3_000_000)
     with pytest.raises(Refusal, match="more than"):
-        events_of(b'{"event": "step"}\n' * 6_001)
+        RUN_EVENTS.read_lines(lines_of([Fault(1.0, 0, "sleeps")]) * 6_001)
 
 
-def a_run() -> list[dict[str, Any]]:
+def a_run() -> list[RunEvent]:
+    told = Told(loss_tolerance=1e-5, state=(), calls=(), wire_bytes=None, terms=(), notes=(), fails=None)
+    versions = {"torch": "2.13.0"}
     return [
-        {"event": "run.accepted", "demo": "ddp", "params": {"steps": 2}, "place": 1},
-        {"event": "run.started", "cold": True, "start_s": 3.2, "predicted": {"loss_tolerance": 1e-5, "state": [], "calls": []}},
-        *({"event": "step", "rank": rank, "step": step, "loss": 6.0 - step, "t0": step, "t1": step + 0.5, "t": step + 0.5}
-          for step in range(2) for rank in (0, 1, "ref")),
-        {"event": "check", "name": "loss", "predicted": 0.0, "measured": 1e-7, "unit": "nats", "tolerance": 1e-5, "ok": True},
-        {"event": "run.done", "reason": "done", "wall_s": 1.5, "ok": True},
-    ]  # fmt: skip
+        RunAccepted("ddp", {"steps": 2}, place=1),
+        RunStarted(ranks=2, seed=20, versions=versions, cold=True, start_s=3.2, predicted=told),
+        *(
+            Step(step + 0.5, rank, step, 6.0 - step, ms=500.0, t0=step, t1=step + 0.5, tokens=8, phases={})
+            for step in range(2)
+            for rank in (0, 1, "ref")
+        ),
+        Check("loss", "loss", 0.0, 1e-7, "nats", 1e-5, True, ""),
+        RunDone(reason="done", wall_s=1.5, ok=True),
+    ]
 
 
 def test_a_board_says_how_far_the_run_is() -> None:
@@ -243,16 +273,17 @@ def test_a_replay_ends_with_the_verdict() -> None:
 
 
 def test_values_of_a_verdict_are_told_exactly() -> None:
-    assert value_text([6_952_960, 6_817_792], "bytes") == "6,952,960 B / 6,817,792 B"
-    assert value_text(list(range(9)), "calls") == "0 to 8"
+    assert value_text((6_952_960, 6_817_792), "bytes") == "6,952,960 B / 6,817,792 B"
+    assert value_text(tuple(range(9)), "calls") == "0 to 8"
     assert value_text(float("inf"), "nats") == "no number" and value_text(None, "s") == "not measured"
     assert json.loads(lines_of(a_run()).splitlines()[0])["event"] == "run.accepted"
+    assert RUN_EVENTS.read_lines(lines_of(a_run())) == a_run()
 
 
 def test_a_recorded_trace_of_a_thousand_ranks_is_shown_with_its_command(client: TestClient) -> None:
     page = html.unescape(client.get("/demos/fake/recorded/llama-3-70b-1024").text)
     assert "1,024 ranks" in page and "all as predicted" in page and "recorded 20" in page
-    assert "python -m app.runner.fake" in page and "for 512 ranks" in page
+    assert "shardboard demo fake model=llama-3-70b tp=8" in page and "for 512 ranks" in page
     assert client.get("/demos/fake/recorded/nope").status_code == 404
 
 

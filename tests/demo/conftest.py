@@ -11,7 +11,7 @@ import pytest
 from app.runner.catalog import demo_named
 from app.runner.launch import Run, Runner
 
-Event = dict[str, Any]
+Event = Any  # of whatever kind: a test says which fields it looks at
 SMALL = {"hidden": 64, "layers": 2, "steps": 3, "sequence": 32}
 PATIENCE_S = 5.0
 
@@ -82,9 +82,9 @@ def soon(true: Callable[[], bool]) -> bool:
 
 
 def of(events: list[Event], kind: str) -> list[Event]:
-    return [event for event in events if event["event"] == kind]
+    return [event for event in events if kind == event.KIND]
 
 
 def wrong(events: list[Event]) -> list[Event]:
     """Rows of the verdict that did not hold, or what happened instead of a verdict."""
-    return [check for check in of(events, "check") if not check["ok"]] or ([] if of(events, "check") else events[-3:])
+    return [check for check in of(events, "check") if not check.ok] or ([] if of(events, "check") else events[-3:])

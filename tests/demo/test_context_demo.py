@@ -21,8 +21,8 @@ CASES: list[dict[str, object]] = [
 def test_a_form_shows_what_was_predicted(stage: Stage, knobs: dict[str, object]) -> None:
     events = stage.run("cp", **{"batch": 4, **knobs})
     assert wrong(events) == []
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
-    checks = {check["name"] for check in of(events, "check")}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+    checks = {check.name for check in of(events, "check")}
     op = {"gather": "reduce_scatter", "ring": "send", "ulysses": "all_to_all"}[str(knobs["form"])]
     assert {
         "loss",

@@ -18,8 +18,8 @@ CASES: list[dict[str, object]] = [
 def test_spread_experts_show_what_was_predicted(stage: Stage, knobs: dict[str, object]) -> None:
     events = stage.run("ep", **knobs)
     assert wrong(events) == []
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
-    checks = {check["name"]: check["measured"] for check in of(events, "check")}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+    checks = {check.name: check.measured for check in of(events, "check")}
     assert {"loss", "state.parameters", "state.optimizer", "calls.dp.all_reduce.every", "busiest.rank"} <= checks.keys()
     exchanges = {count for name, count in checks.items() if name.startswith("calls.ep")}
     assert exchanges == {4 * int(str(knobs.get("layers", 2)))}
@@ -27,7 +27,7 @@ def test_spread_experts_show_what_was_predicted(stage: Stage, knobs: dict[str, o
 
 
 def test_with_a_skew_the_busiest_rank_receives_more(stage: Stage) -> None:
-    checks = {check["name"]: check["measured"] for check in of(stage.run("ep", ranks=2, skew=300, steps=1), "check")}
+    checks = {check.name: check.measured for check in of(stage.run("ep", ranks=2, skew=300, steps=1), "check")}
     assert checks["bytes.ep.all_to_all.every.0"] > checks["bytes.ep.all_to_all.every.1"]
 
 

@@ -1,6 +1,7 @@
 """Fake ranks: the framework on 1,024 ranks does what the engine says, or says why not; and each trick is still needed."""
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,17 +12,27 @@ from typing import Any
 
 import pytest
 
-from app.runner.fake.__main__ import main
+from app.cli import main as cli
+from app.cli.trace_text import trace_text
+from app.live.events import line_of, of_kind
+from app.runner.fake.event_kinds import (
+    RoleCheck,
+    RoleComm,
+    RoleEvent,
+    TraceAccepted,
+    TraceDone,
+    TraceEvent,
+    TraceFailed,
+)
 from app.runner.fake.events import accepted, command_of, failed, finished
 from app.runner.fake.kept import fused_layer, layer_bytes, layer_parts
 from app.runner.fake.peak import PEAK_SHARE
 from app.runner.fake.predict import predict
 from app.runner.fake.record import recorded, recorded_names
-from app.runner.fake.request import dp_of, fake_request, llamas
+from app.runner.fake.request import FakeRequest, dp_of, fake_request, llamas
 from app.runner.fake.roles import role_named, roles_of
 from app.runner.fake.run import run
 from app.runner.fake.shapes import units_of
-from app.runner.fake.text import trace_text
 from engine.catalog.model import model_named
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
@@ -63,6 +74,8 @@ def test_ranks_give_the_data_parallel_width() -> None:
     assert dp_of(16_384, {"tp": 8, "pp": 16}) == 128
     with pytest.raises(Refusal, match="the nearest that works: 992"):
         dp_of(1000, {"tp": 8, "pp": 4})
+    with pytest.raises(Refusal, match="tp = x: needs a whole number"):
+        dp_of(1024, {"tp": "x"})
 
 
 @pytest.mark.parametrize("pp", [1, 2, 3, 16])
@@ -108,21 +121,19 @@ def test_eager_pytorch_keeps_two_and_a_half_times_what_fused_software_does() -> 
 
 
 def test_nothing_but_the_traced_process_imports_torch() -> None:
-    code = "import app.runner.fake.__main__, app.runner.fake.record, sys; sys.exit('torch' in sys.modules)"
+    code = "import app.runner.fake.run, app.runner.fake.record, sys; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 
 def test_an_error_names_no_path_of_the_machine() -> None:
     role = roles_of(fake_request({}))[0]
-    assert failed(role, 'File "/home/someone/x.py"\nOSError: /home/someone/x')["message"] == "OSError: …"
+    assert failed(role, 'File "/home/someone/x.py"\nOSError: /home/someone/x').message == "OSError: …"
 
 
 def test_a_role_that_fails_fails_the_run() -> None:
     request = fake_request({})
     error = failed(roles_of(request)[1], "ended by signal 9")
-    assert list(finished(request, [error], 1.0)) == [
-        {"event": "run.failed", "message": "ended by signal 9", "wall_s": 1.0}
-    ]
+    assert list(finished(request, [error], 1.0)) == [TraceFailed(message="ended by signal 9", wall_s=1.0)]
 
 
 def test_without_torch_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,13 +149,26 @@ def test_without_torch_a_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_kept_trace_agrees_and_says_how_it_was_made(name: str) -> None:
     events = recorded(name)
     first, last = events[0], events[-1]
-    request = fake_request(first["params"])
-    assert last["event"] == "run.done" and last["ok"]
-    assert first["command"] == command_of(request) and first["date"] and first["versions"]["torch"].startswith("2.")
-    assert first["predicted"] == json.loads(json.dumps(accepted(request)["predicted"])), (
-        "predictions changed: record it again"
-    )
+    assert isinstance(first, TraceAccepted) and isinstance(last, TraceDone) and last.ok
+    request = fake_request(first.params)
+    assert first.command == command_of(request) and first.date and first.versions["torch"].startswith("2.")
+    assert first.predicted == accepted(request).predicted, "predictions changed: record it again"
     assert f"on {request.ranks:,} fake ranks" in trace_text(events)
+
+
+@pytest.mark.parametrize("name", recorded_names())
+def test_the_command_of_a_kept_trace_asks_for_that_trace(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    events, asked = recorded(name), []
+    (first,) = of_kind(events, TraceAccepted)
+
+    def instead(request: FakeRequest) -> Iterator[TraceEvent]:
+        asked.append(request)
+        return iter(events)
+
+    monkeypatch.setattr("app.runner.fake.run.run", instead)
+    program, *words = shlex.split(first.command)
+    assert program == "shardboard" and cli.main(words) == 0
+    assert asked == [fake_request(first.params)]
 
 
 @pytest.mark.parametrize("name", recorded_names())
@@ -157,49 +181,48 @@ def test_a_kept_trace_holds_nothing_of_the_machine(name: str) -> None:
 
 
 @cache
-def live() -> list[Event]:
+def live() -> list[TraceEvent]:
     """Llama 3 70B on 1,024 ranks, two layers a stage."""
     return list(run(fake_request({"tp": 8, "pp": 4, "dp": 32})))
 
 
 @needs_torch
 def test_1024_ranks_do_what_was_said() -> None:
-    checks = [event for event in live() if event["event"] == "check"]
-    assert [row for row in checks if not row["ok"]] == []
-    assert {row["role"] for row in checks} == {"first", "middle", "last"}
-    assert {row["tolerance"] for row in checks} == {0.0, PEAK_SHARE}
-    assert [row["name"] for row in checks if row["tolerance"]] == ["peak memory"] * 3
-    assert live()[-1]["event"] == "run.done"
+    checks = of_kind(live(), RoleCheck)
+    assert [row for row in checks if not row.ok] == []
+    assert {row.role for row in checks} == {"first", "middle", "last"}
+    assert {row.tolerance for row in checks} == {0.0, PEAK_SHARE}
+    assert [row.name for row in checks if row.tolerance] == ["peak memory"] * 3
+    assert live()[-1].KIND == "run.done"
 
 
 @needs_torch
 def test_events_come_in_order_and_fit_into_a_pipe() -> None:
-    names = [event["event"] for event in live()]
+    names = [event.KIND for event in live()]
     assert names[0] == "run.accepted" and names[-1] == "run.done"
     for role in ("first", "middle", "last"):
-        own = [event["event"] for event in live() if event.get("role") == role]
+        own = [event.KIND for event in of_kind(live(), RoleEvent) if event.role == role]
         assert own[:4] == ["rank.ready", "state", "comm", "mem"]
-    assert max(len(json.dumps(event)) for event in live() if event.get("role")) < 4096
+    assert max(len(line_of(event)) for event in of_kind(live(), RoleEvent)) < 4096
 
 
 @needs_torch
 def test_two_layers_scaled_are_the_whole_model_as_recorded() -> None:
     scaled = {
-        (row["role"], row["name"]): row["measured"] for row in live() if row.get("name", "").startswith("whole model")
+        (row.role, row.name): row.measured for row in of_kind(live(), RoleCheck) if row.name.startswith("whole model")
     }
-    whole = [event for event in recorded("llama-3-70b-1024") if event["event"] == "comm"]
-    for event in whole:
-        for calls in event["comm"]:
-            name = f"whole model: {calls['axis']} {calls['op'].replace('_', '-')}"
-            assert scaled[event["role"], f"{name}, calls"] == calls["n"]
-            assert scaled[event["role"], f"{name}, bytes"] == calls["bytes"]
+    for event in of_kind(recorded("llama-3-70b-1024"), RoleComm):
+        for calls in event.comm:
+            name = f"whole model: {calls.axis} {calls.op.replace('_', '-')}"
+            assert scaled[event.role, f"{name}, calls"] == calls.n
+            assert scaled[event.role, f"{name}, bytes"] == calls.bytes
 
 
 @needs_torch
 def test_leaving_a_run_early_ends_its_processes() -> None:
     events = run(fake_request({}))
-    assert next(events)["event"] == "run.accepted"
-    assert next(events)["event"] == "rank.ready"
+    assert next(events).KIND == "run.accepted"
+    assert next(events).KIND == "rank.ready"
     events.close()  # waits for the process it ends
 
 
@@ -286,5 +309,5 @@ def test_small_traces_of_other_shapes_agree_to_the_byte(shape: str) -> None:
 
 
 def test_the_command_line_refuses_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--ranks", "1000"]) == 2
+    assert cli.main(["demo", "fake", "--ranks", "1000"]) == 2
     assert "must be a multiple of tp 8 x pp 4" in capsys.readouterr().err

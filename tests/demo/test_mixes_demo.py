@@ -26,8 +26,8 @@ NAMES = ["-".join([name, *(f"{key}{value}" for key, value in knobs.items())]) fo
 def test_a_mix_shows_what_was_predicted(stage: Stage, name: str, knobs: dict[str, object], calls: set[str]) -> None:
     events = stage.run(name, **knobs)
     assert wrong(events) == []
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
-    checks = {check["name"] for check in of(events, "check")}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+    checks = {check.name for check in of(events, "check")}
     assert {"loss", "state.parameters", "state.gradients", "state.optimizer"} <= checks
     assert {f"{kind}.{call}" for kind in ("calls", "bytes") for call in calls} <= checks
 

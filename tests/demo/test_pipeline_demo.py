@@ -1,11 +1,11 @@
 """Pipeline demos: PyTorch's own schedules run in the order that the engine simulates, and wait as long as it says."""
 
-from typing import Any
-
 import pytest
 
 from app.runner.catalog import checked, demo_named
 from app.runner.demos.pp import bubble_rows, expected_timeline
+from app.runner.event_kinds import Pipe, RunEvent
+from app.runner.event_parts import PipeOp
 from app.runner.pipe_timeline import measured_timeline
 from app.runner.stage_parts import dealt_layers, numbers, part_tensors
 from app.runner.torch_schedules import TORCH_SCHEDULES
@@ -21,8 +21,8 @@ KINDS = {"FORWARD": "F", "FULL_BACKWARD": "B", "BACKWARD_INPUT": "I", "BACKWARD_
 def test_a_schedule_shows_what_was_predicted(stage: Stage, name: str) -> None:
     events = stage.run("pp", schedule=name, **TINY)
     assert wrong(events) == []
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
-    checks = {check["name"] for check in of(events, "check")}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+    checks = {check.name for check in of(events, "check")}
     assert {
         "loss",
         "state.parameters",
@@ -35,7 +35,7 @@ def test_a_schedule_shows_what_was_predicted(stage: Stage, name: str) -> None:
     assert ran(events, name) == said(name, 2, 4)
 
 
-def ran(events: list[dict[str, Any]], name: str) -> list[list[tuple[str, int, int]]]:
+def ran(events: list[RunEvent], name: str) -> list[list[tuple[str, int, int]]]:
     """Kind, micro-batch and chunk of what each rank ran in the last step, in order."""
     timeline = measured_timeline(events, 2)
     assert timeline is not None and timeline.chunk_share == 1 / TORCH_SCHEDULES[name].chunks
@@ -50,7 +50,7 @@ def said(name: str, stages: int, micro_batches: int) -> list[list[tuple[str, int
 def test_inner_stages_send_twice_as_often(stage: Stage) -> None:
     events = stage.run("pp", **{**TINY, "pp": 4, "slot_ms": 0, "steps": 2})
     assert wrong(events) == []
-    checks = {check["name"]: check["measured"] for check in of(events, "check")}
+    checks = {check.name: check.measured for check in of(events, "check")}
     assert (checks["calls.pp.send.later.0-3"], checks["calls.pp.send.later.1-2"]) == (4, 8)
     assert "bubble" not in checks
 
@@ -92,21 +92,15 @@ def test_simulated_bubbles_are_those_of_the_closed_forms(name: str, bubble: floa
 
 
 def test_a_disturbed_machine_is_said_to_be_so() -> None:
-    def op(stage: int, start: float, end: float, **more: object) -> dict[str, object]:
-        return {"kind": "F", "stage": stage, "mb": 0, "t0": start, "t1": end, **more}
+    def said(rank: int, start: float, end: float, overrun: bool = False, queued_s: float = 0.0) -> Pipe:
+        return Pipe(end, rank, step=1, ops=(PipeOp("F", rank, 0, start, end, overrun),), queued_s=queued_s)
 
-    quiet = [{"event": "pipe", "rank": r, "step": 1, "queued_s": 0.0, "ops": [op(r, r, r + 1.0)]} for r in (0, 1)]
-    assert [(row["ok"], row["tolerance"]) for row in bubble_rows(0.5, 50, quiet)] == [(True, 0.04)]
-    busy = [
-        {
-            **event,
-            "queued_s": 0.4,
-            "ops": [op(event["rank"], 3.0 * event["rank"], 3.0 * event["rank"] + 1.5, overrun=True)],
-        }
-        for event in quiet
-    ]
+    quiet = [said(rank, rank, rank + 1.0) for rank in (0, 1)]
+    assert [(row.ok, row.tolerance) for row in bubble_rows(0.5, 50, quiet)] == [(True, 0.04)]
+    busy = [said(rank, 3.0 * rank, 3.0 * rank + 1.5, overrun=True, queued_s=0.4) for rank in (0, 1)]
     (row,) = bubble_rows(0.5, 50, busy)
-    assert row["tolerance"] > 0.04 and "overrun: 2 of 2" in row["why"] and "disturbed" in row["why"]
+    assert isinstance(row.tolerance, float) and row.tolerance > 0.04
+    assert "overrun: 2 of 2" in row.why and "disturbed" in row.why
     assert bubble_rows(0.5, 0, quiet) == [] == bubble_rows(0.5, 50, [])
 
 

@@ -6,32 +6,48 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.cli import main as cli
+from app.live.events import Family, document
 from app.runner import launch, recordings
 from app.runner.catalog import DEMOS, demo_named
-from app.runner.event_log import LAST
+from app.runner.event_kinds import RUN_EVENTS, RunEvent
+from app.runner.fake import record
+from app.runner.fake.event_kinds import TRACE_EVENTS
+from app.settings import ROOT
 
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
 
 
 @pytest.mark.parametrize("name", RECORDED)
 def test_a_recorded_run_is_whole_and_went_as_predicted(name: str) -> None:
-    events = list(recordings.recorded(name))
-    assert events[0]["event"] == "run.accepted" and events[0]["demo"] == name
-    assert events[1]["versions"]["torch"] and events[1]["date"]
-    assert events[-1]["event"] in LAST and events[-1]["ok"]
+    events: list[Any] = recordings.recorded(name)
+    assert events[0].KIND == "run.accepted" and events[0].demo == name
+    assert events[1].versions["torch"] and events[1].date
+    assert events[-1].LAST and events[-1].ok
     assert (recordings.FOLDER / f"{name}.jsonl").stat().st_size < 100_000
     assert "/home" not in str(events) and "/work" not in str(events)
+
+
+RECORDINGS = [(RUN_EVENTS, recordings.FOLDER), (TRACE_EVENTS, record.RECORDED)]
+KEPT = [(family, path) for family, folder in RECORDINGS for path in sorted(folder.glob("*.jsonl"))]
+
+
+@pytest.mark.parametrize(("family", "path"), KEPT, ids=[path.stem for _, path in KEPT])
+def test_what_is_read_of_a_recording_is_all_that_it_says(family: Family[Any], path: Path) -> None:
+    text = path.read_bytes()
+    assert [document(event) for event in family.read_lines(text)] == [json.loads(line) for line in text.splitlines()]
 
 
 def test_where_torch_is_missing_the_recorded_run_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launch, "can_run", lambda: False)
 
-    async def play() -> list[dict[str, object]]:
+    async def play() -> list[RunEvent]:
         runner = launch.Runner()
         run = runner.submit(demo_named("ddp"), {"ranks": 2}, "test")
         events = [event async for event in run.follow()]
@@ -40,8 +56,8 @@ def test_where_torch_is_missing_the_recorded_run_plays(monkeypatch: pytest.Monke
         return events
 
     events = asyncio.run(play())
-    assert all(event["recorded"] for event in events[1:])
-    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+    assert all(event.recorded for event in events[1:])
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
 
 
 def test_the_command_line_gives_lines_of_json(capfd: pytest.CaptureFixture[str]) -> None:
@@ -62,12 +78,25 @@ def free_port() -> int:
         return any_port.getsockname()[1]
 
 
-@pytest.mark.parametrize("nodes", [1, 2])
-def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
+def program(folder: Path) -> Path:
+    """`shardboard` in a folder of its own, as pip writes it from the project's entry points."""
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    module, _, function = scripts["shardboard"].partition(":")
+    made = folder / "shardboard"
+    made.write_text(f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n")
+    made.chmod(0o755)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("nodes", "worker"), [(1, ["-m", "app.demo.worker"]), (2, ["--no-python", "shardboard", "worker"])]
+)
+def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: list[str]) -> None:
     """Two agents on this machine stand for two nodes: the ranks of both meet in one file, written by rank 0."""
     pytest.importorskip("torch")
     out = tmp_path / "events.jsonl"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    environment["PATH"] = f"{program(tmp_path).parent}{os.pathsep}{os.environ['PATH']}"
     per_node = [
         sys.executable,
         "-m",
@@ -81,10 +110,10 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
         "--master-port",
         str(free_port()),
     ]
-    worker = ["-m", "app.runner.worker", "--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
+    asked = ["--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
     agents = [
         subprocess.Popen(
-            [*per_node, "--node-rank", str(node), *worker],
+            [*per_node, "--node-rank", str(node), *worker, *asked],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -100,6 +129,26 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int) -> None:
         for agent in agents:
             agent.kill()
             agent.wait()
-    events = [json.loads(line) for line in out.read_text().splitlines()]
-    assert {event["rank"] for event in events if event["event"] == "step"} == {*range(2 * nodes), "ref"}
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
+    events: list[Any] = RUN_EVENTS.read_lines(out.read_bytes())
+    assert [event.seq for event in events] == list(range(1, len(events) + 1)) and events[0].demo == "ddp"
+    assert {event.rank for event in events if event.KIND == "step"} == {*range(2 * nodes), "ref"}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+
+
+def test_a_worker_that_nobody_has_placed_is_refused(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    monkeypatch.delenv("RANK", raising=False)
+    assert cli.main(["worker", "--demo", "ddp"]) == 2
+    assert "start it by torchrun" in capfd.readouterr().err
+
+
+def test_a_worker_with_a_bad_knob_is_refused_before_it_meets_anyone(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch")
+    for name, value in {"RANK": "0", "WORLD_SIZE": "3", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "3"}.items():
+        monkeypatch.setenv(name, value)
+    assert cli.main(["worker", "--demo", "ddp", "batch=8"]) == 2
+    assert "must divide it" in capfd.readouterr().err

@@ -22,13 +22,13 @@ LONG = {"ranks": 2, "steps": 20, "layers": 4}
 async def started(run: Run, kind: str = "step") -> None:
     """Until the run has said this for the first time."""
     async for event in run.follow():
-        if event["event"] == kind:
+        if kind == event.KIND:
             return
 
 
 async def ended(run: Run) -> str:
     async for event in run.follow():
-        last = event["event"]
+        last = event.KIND
     return last
 
 
@@ -57,7 +57,7 @@ def test_a_run_that_takes_too_long_is_stopped(stage: Stage) -> None:
         end = stage.run("hang-rank", ranks=2, at=0, patience=8)[-1]
     finally:
         stage.runner.limit_s = 30.0
-    assert end["event"] == "run.cancelled" and "may take no longer" in end["reason"]
+    assert end.KIND == "run.cancelled" and "may take no longer" in end.reason
     assert children(stage.zygote) == []
 
 
@@ -99,7 +99,7 @@ def test_a_follower_that_goes_changes_nothing_and_one_that_comes_back_goes_on(st
         follower = run.follow()
         seen = [await anext(follower) for _ in range(4)]
         await follower.aclose()
-        again = [event async for event in run.follow(after=seen[-1]["seq"])]
+        again = [event async for event in run.follow(after=seen[-1].seq)]
         assert seen + again == run.events and run.state == "done"
 
     stage.wait(follow())
@@ -115,10 +115,10 @@ def test_a_killed_zygote_ends_the_run_and_the_next_starts_another(stage: Stage) 
         return run, ranks, zygote
 
     run, ranks, zygote = stage.wait(kill())
-    assert "has died" in run.events[-1]["message"]
+    assert "has died" in run.events[-1].message
     assert soon(lambda: not any(map(alive, [zygote, *ranks])))
     again = stage.run("ddp", ranks=2, steps=1)
-    assert again[1]["cold"] and again[-1]["event"] == "run.done"
+    assert again[1].cold and again[-1].KIND == "run.done"
 
 
 SERVER = """
@@ -130,7 +130,7 @@ SERVER = """
         runner = Runner()
         run = runner.submit(demo_named("ddp"), {"ranks": 2, "steps": 20, "layers": 8, "hidden": 256}, "server")
         async for event in run.follow():
-            if event["event"] == "step":
+            if event.KIND == "step":
                 print(runner._link.pid, runner._link._folder, flush=True)
                 await asyncio.sleep(60)
 

@@ -29,38 +29,38 @@ NAMES = ["-".join([name, *map(str, knobs.values())]) for name, knobs in CASES]
 def test_a_strategy_shows_what_was_predicted(stage: Stage, name: str, knobs: dict[str, object]) -> None:
     events = stage.run(name, **knobs)
     assert wrong(events) == []
-    assert events[-1]["event"] == "run.done" and events[-1]["ok"]
-    checks = {check["name"] for check in of(events, "check")}
+    assert events[-1].KIND == "run.done" and events[-1].ok
+    checks = {check.name for check in of(events, "check")}
     assert {"loss", "state.parameters", "state.gradients", "state.optimizer", "wire"} <= checks
     assert any(check.startswith("calls.") for check in checks)
 
 
 def test_the_events_of_a_run_stand_in_their_order(stage: Stage) -> None:
     events = stage.run("ddp", ranks=2)
-    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
-    assert [event["event"] for event in events[:2]] == ["run.accepted", "run.started"]
-    assert events[1]["predicted"]["state"][0]["formula"]
+    assert [event.seq for event in events] == list(range(1, len(events) + 1))
+    assert [event.KIND for event in events[:2]] == ["run.accepted", "run.started"]
+    assert events[1].predicted.state[0].formula
     for rank in (0, 1, "ref"):
-        kinds = [event["event"] for event in events if event.get("rank") == rank]
+        kinds = [event.KIND for event in events if getattr(event, "rank", None) == rank]
         assert (
             kinds[0] == "rank.ready"
             and kinds[-1] == "rank.exit"
             and kinds.count("step") == 3
             and kinds.count("state") == 1
         )
-        times = [event["t"] for event in events if event.get("rank") == rank]
+        times = [event.t for event in events if getattr(event, "rank", None) == rank]
         assert times == sorted(times)
-    assert {"forward", "backward", "optimizer"} == set(of(events, "step")[0]["phases"])
-    assert of(events, "comm")[-1]["each"]
+    assert {"forward", "backward", "optimizer"} == set(of(events, "step")[0].phases)
+    assert of(events, "comm")[-1].each
 
 
 def test_no_event_tells_a_path(stage: Stage) -> None:
     for event in stage.run("kill-rank", ranks=2) + stage.run("fsdp2", ranks=2, steps=1):
-        assert "/" not in str(event).replace("and/or", "") or event["event"] in ("run.started", "check")
+        assert "/" not in str(event).replace("and/or", "") or event.KIND in ("run.started", "check")
 
 
 def test_a_training_learns(stage: Stage) -> None:
-    losses = [step["loss"] for step in of(stage.run("ddp", ranks=2, steps=8), "step") if step["rank"] == "ref"]
+    losses = [step.loss for step in of(stage.run("ddp", ranks=2, steps=8), "step") if step.rank == "ref"]
     assert losses[-1] < losses[0]
 
 
@@ -79,4 +79,4 @@ def test_every_demo_predicts_before_it_runs() -> None:
     for demo in DEMOS.values():
         prediction = demo.predict({knob.name: knob.default for knob in demo.knobs})
         assert prediction.held or prediction.failure or prediction.more, demo.name
-        assert prediction.document()["notes"]
+        assert prediction.told().notes

@@ -1,24 +1,25 @@
 """The verdict and the root cause are pure: events in, rows or a sentence out."""
 
-from typing import Any
-
-from app.runner.event_log import EventLog
+from app.live.log import EventLog
+from app.runner.event_kinds import Check, Comm, RankError, RankExit, RunDone, RunEvent, Step, Stuck
+from app.runner.event_parts import FlightEntry, Issued
+from app.runner.launch import FULL
 from app.runner.plain_words import without_paths
 from app.runner.predict import Calls, Prediction
 from app.runner.root_cause import root_cause
 from app.runner.verdict import verdict
 
 
-def step(rank: int | str, loss: float) -> dict[str, Any]:
-    return {"event": "step", "rank": rank, "step": 0, "loss": loss}
+def step(rank: int | str, loss: float, number: int = 0) -> Step:
+    return Step(1.0, rank, number, loss, ms=1.0, t0=0.0, t1=1.0, tokens=8, phases={})
 
 
-def comm(rank: int, op: str, n: int, size: int) -> dict[str, Any]:
-    return {"event": "comm", "rank": rank, "step": 0, "calls": [{"axis": "dp", "op": op, "n": n, "bytes": size}]}
+def comm(rank: int, op: str, n: int, size: int) -> Comm:
+    return Comm(1.0, rank, step=0, calls=(Issued("dp", op, "backward", n, size, t0=0.0, t1=1.0),))
 
 
-def rows(prediction: Prediction, *events: dict[str, Any]) -> dict[str, bool]:
-    return {row["name"]: row["ok"] for row in verdict(prediction, events)}
+def rows(prediction: Prediction, *events: RunEvent) -> dict[str, bool]:
+    return {row.name: row.ok for row in verdict(prediction, events)}
 
 
 def test_a_loss_that_is_off_does_not_pass() -> None:
@@ -40,20 +41,16 @@ def test_what_nobody_predicted_does_not_pass() -> None:
     assert rows(said, comm(0, "all_gather", 1, 4))["calls.dp.all_gather"] is False
 
 
-def error(rank: int, message: str, t: float = 1.0) -> dict[str, Any]:
-    return {"event": "rank.error", "rank": rank, "t": t, "type": "RuntimeError", "message": message}
+def error(rank: int, message: str, t: float = 1.0) -> RankError:
+    return RankError(t, rank, "RuntimeError", message)
 
 
-def left(rank: int, signal: str | None = None, by_us: bool = False, t: float = 2.0) -> dict[str, Any]:
-    return {"rank": rank, "t": t, "code": 0 if signal else 1, "signal": signal, "by_us": by_us, "said": ""}
+def left(rank: int, signal: str | None = None, by_us: bool = False, t: float = 2.0) -> RankExit:
+    return RankExit(t, rank, code=0 if signal else 1, signal=signal, by_us=by_us, cpu_s=0.1, said="")
 
 
-def stuck(rank: int, *calls: str) -> dict[str, Any]:
-    return {
-        "event": "stuck",
-        "rank": rank,
-        "last": [{"number": n, "op": op, "sizes": [[4]]} for n, op in enumerate(calls, 1)],
-    }
+def stuck(rank: int, *calls: str) -> Stuck:
+    return Stuck(1.0, rank, tuple(FlightEntry(n, op, ((4,),), "step") for n, op in enumerate(calls, 1)))
 
 
 def test_a_connection_that_was_closed_is_never_the_cause_where_another_is_known() -> None:
@@ -79,11 +76,16 @@ def test_messages_lose_their_paths_ports_and_stacks() -> None:
 
 
 def test_a_log_that_is_full_still_says_how_the_run_ends() -> None:
-    log = EventLog(events=10)
+    log = EventLog[RunEvent](FULL, events=10)
     for number in range(50):
-        log.add({"event": "step", "step": number})
-    log.add({"event": "check", "ok": True})
-    log.add({"event": "run.done"})
-    log.add({"event": "step", "step": 51})
-    assert [event["event"] for event in log.events[-3:]] == ["rank.error", "check", "run.done"]
+        log.add(step(0, 6.0, number))
+    log.add(Check("loss", "loss", 0.0, 0.0, "nats", 0, True, ""))
+    log.add(RunDone(reason="done", wall_s=1.0, ok=True))
+    log.add(step(0, 6.0, 51))
+    assert [event.KIND for event in log.events[-3:]] == ["rank.error", "check", "run.done"]
     assert len(log.events) < 15 and log.closed
+
+
+def test_that_a_log_was_full_is_no_cause() -> None:
+    assert root_cause([FULL], [left(1, "SIGKILL")], 2).rank == 1
+    assert root_cause([FULL], [], 2).rank is None

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from app.runner import rules
 from app.runner.context_strips import heaviest_over_mean
 from app.runner.description import Demo, Params
+from app.runner.event_kinds import Check, RunEvent
 from app.runner.knobs import BATCH, HEADS, HIDDEN, LAYERS, STEPS, Choice, Value, Whole, ranks_knob
+from app.runner.measures import numbers_of
 from app.runner.predict import FP32_BYTES, GLOO_REDUCE_SCATTER, Calls, Prediction, held_everywhere, small_gpt
-from app.runner.verdict import row
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.ring_attention import causal_worst_over_mean, ring_hop_bytes
@@ -69,14 +69,14 @@ def expected_load(params: Params) -> float:
     return heaviest_over_mean(int(params["sequence"]), int(params["ranks"]), str(params["dealing"]))
 
 
-def load_rows(expected: float, events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def load_rows(expected: float, events: Sequence[RunEvent]) -> list[Check]:
     """Causal attention of the busiest rank over the mean of all."""
-    pairs = [event["value"] for event in events if event["event"] == "measure" and event.get("name") == "pairs"]
+    pairs = numbers_of(events, "pairs")
     if not pairs:
         return []
     found = max(pairs) * len(pairs) / sum(pairs)
     return [
-        row(
+        Check(
             "load",
             "attention of the busiest rank",
             round(expected, 6),

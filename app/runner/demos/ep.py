@@ -3,14 +3,14 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from app.runner import rules
 from app.runner.description import Demo, Params
+from app.runner.event_kinds import Check, RunEvent
 from app.runner.expert_routing import BUSIEST, TOP_K, RankedRouting, ranked_routing
 from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, STEPS, Choice, Value, Whole, ranks_knob
+from app.runner.measures import lists_of
 from app.runner.predict import BYTES_OF, FP32_BYTES, Calls, Held, Prediction, small_gpt
-from app.runner.verdict import row
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.routing import busiest_gpu_load
@@ -56,9 +56,9 @@ def expert_calls(routing: RankedRouting, layers: int, hidden: int) -> tuple[Call
     )
 
 
-def load_rows(routing: RankedRouting, events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def load_rows(routing: RankedRouting, events: Sequence[RunEvent]) -> list[Check]:
     """Tokens of the busiest expert, and of the busiest rank, over the mean of all."""
-    found = [event["value"] for event in events if event["event"] == "measure" and event.get("name") == "experts"]
+    found = lists_of(events, "experts")
     if not found:
         return []
     expected = [[routing.routing.loads[expert] for expert in routing.experts_of(rank)] for rank in range(routing.ranks)]
@@ -67,7 +67,7 @@ def load_rows(routing: RankedRouting, events: Sequence[Mapping[str, Any]]) -> li
         ("rank", [sum(mine) for mine in expected], [sum(mine) for mine in found]),
     )
     return [
-        row(
+        Check(
             f"busiest.{what}",
             f"tokens of the busiest {what}",
             over_mean(said),

@@ -3,16 +3,15 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from app.runner import rules
 from app.runner.description import Demo, Params
+from app.runner.event_kinds import Check, RunEvent
 from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, Choice, Value, Whole
 from app.runner.pipe_timeline import disturbance, measured_timeline, pipe_steps
 from app.runner.predict import BYTES_OF, FP32_BYTES, Calls, Held, Prediction, held, small_gpt
 from app.runner.stage_parts import numbers, part_tensors
 from app.runner.torch_schedules import TORCH_SCHEDULES, TorchSchedule
-from app.runner.verdict import row
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import stream_bytes
@@ -90,7 +89,7 @@ def _alike(op: str, counts: Sequence[int], size: int) -> list[Calls]:
     ]
 
 
-def bubble_rows(expected: float, slot_ms: int, events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def bubble_rows(expected: float, slot_ms: int, events: Sequence[RunEvent]) -> list[Check]:
     """The measured bubble beside the simulated one, in the step that other work on this machine disturbed least.
 
     A machine that is busy with other work keeps ranks from the processors: the tolerance grows by as much as that can add.
@@ -108,7 +107,7 @@ def bubble_rows(expected: float, slot_ms: int, events: Sequence[Mapping[str, Any
         tolerance += (1 - expected) * min(1.0, seen.queued_s / length_s)
         why += f"; disturbed: for {seen.queued_s:.2f} s a rank wanted a processor that others had"
     return [
-        row(
+        Check(
             "bubble",
             "bubble, next to the simulated schedule",
             round(expected, 4),

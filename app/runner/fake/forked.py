@@ -7,8 +7,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
+from app.live.events import line_of
+from app.runner.fake.event_kinds import TraceEvent
 from app.runner.fake.events import failed
 from app.runner.fake.request import FakeRequest, fake_request
 from app.runner.fake.roles import Role, role_named
@@ -17,9 +18,9 @@ from app.runner.fake.trace import trace
 STDOUT = 1
 
 
-def write(event: dict[str, Any]) -> None:
+def write(event: TraceEvent) -> None:
     """One line, in one write: lines of several processes do not mix while each is below a pipe's 4 KiB."""
-    os.write(STDOUT, json.dumps(event).encode() + b"\n")
+    os.write(STDOUT, line_of(event))
 
 
 def trace_roles(request: FakeRequest, roles: Sequence[Role], jobs: int) -> None:

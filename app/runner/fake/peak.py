@@ -17,7 +17,7 @@ class Part:
 
     what: str
     bytes: float
-    why: str = ""
+    why: str
 
 
 def peak_parts(said: RolePrediction) -> tuple[Part, ...]:

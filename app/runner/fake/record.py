@@ -1,9 +1,8 @@
 """Traces that were kept: what a page shows where torch is not installed, or where a whole model takes too long to wait for."""
 
-import json
 from pathlib import Path
 
-from app.runner.fake.events import Event
+from app.runner.fake.event_kinds import TRACE_EVENTS, TraceEvent
 from engine.language.choice import one_of
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -18,8 +17,7 @@ def recorded_names() -> list[str]:
     return sorted((path.stem for path in RECORDED.glob("*.jsonl")), key=lambda name: int(name.rpartition("-")[2]))
 
 
-def recorded(name: str) -> list[Event]:
+def recorded(name: str) -> list[TraceEvent]:
     """The events of a kept trace. The first holds the command that made it, the date and the versions."""
     one_of("recorded", name, recorded_names(), "there are {names}")
-    lines = (RECORDED / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [json.loads(line) for line in lines]
+    return TRACE_EVENTS.read_lines((RECORDED / f"{name}.jsonl").read_bytes())

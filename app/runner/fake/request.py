@@ -1,8 +1,8 @@
 """What a trace on fake ranks is asked for: a dense Llama of the catalogue, its layout, and how deep to trace it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from engine.catalog.model import Model, catalogue, model_named
 from engine.language.choice import nearest
@@ -79,7 +79,7 @@ class FakeRequest:
         """About how long one role takes on one core, torch already imported.   [s]"""
         return 1 + PASS_S * max(stage.whole.layers for stage in self.stages) * self.layout.micro_batches
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, int | str]:
         """As an event gives it, and as another process takes it."""
         return self.asked.model_dump()
 
@@ -113,15 +113,16 @@ the nearest that works: 8
     return request
 
 
-def dp_of(ranks: int, asked: dict[str, Any]) -> int:
+def dp_of(ranks: int, asked: Mapping[str, object]) -> int:
     """Data-parallel width that so many ranks leave, or a Refusal.
 
     >>> dp_of(1024, {"tp": 8, "pp": 4})
     32
     """
-    tp, pp = (int(asked.get(name, Asked.model_fields[name].default)) for name in ("tp", "pp"))
-    if tp * pp < 1 or ranks % (tp * pp):
-        near = str(max(1, round(ranks / max(1, tp * pp))) * tp * pp)
+    given = read(Asked, {name: asked[name] for name in ("tp", "pp") if name in asked})
+    tp, pp = given.tp, given.pp
+    if ranks % (tp * pp):
+        near = str(max(1, round(ranks / (tp * pp))) * tp * pp)
         raise Refusal("ranks", ranks, f"must be a multiple of tp {tp} x pp {pp}", near, "degrees-do-not-multiply")
     return ranks // (tp * pp)
 

@@ -1,7 +1,6 @@
 """Which ranks have to be traced: tensor- and data-parallel neighbours do the same, so only the place in the pipeline counts."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from app.runner.fake.request import FakeRequest
 from engine.language.refusal import Refusal
@@ -25,9 +24,6 @@ class Role:
     @property
     def coords(self) -> dict[str, int]:
         return {"pp": self.stage, "dp": 0, "tp": 0}
-
-    def document(self) -> dict[str, Any]:
-        return {"role": self.name, "rank": self.rank, "stage": self.stage, "stands_for": self.stands_for}
 
 
 def roles_of(request: FakeRequest) -> tuple[Role, ...]:

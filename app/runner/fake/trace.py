@@ -1,7 +1,4 @@
-"""One rank's role, traced: the framework's code on a fake process group and fake tensors. Run as a process for each role.
-
-python -m app.runner.fake.trace '{"tp": 8, "pp": 4, "dp": 32}' middle      JSON lines on stdout
-"""
+"""One rank's role, traced: the framework's code on a fake process group and fake tensors. forked.py has a process for each."""
 
 import logging
 import time
@@ -17,6 +14,7 @@ from torch.distributed.pipelining import PipelineStage
 from torch.distributed.tensor import DTensor
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
+from app.runner.fake.event_kinds import RoleReady, TraceEvent
 from app.runner.fake.held import Held
 from app.runner.fake.llama import LlamaStage
 from app.runner.fake.measured import Measured
@@ -30,12 +28,12 @@ from app.runner.fake.watch import Watch
 from engine.language.refusal import Refusal
 
 AXES = ("pp", "dp", "tp")
-Emit = Callable[[dict[str, Any]], None]
+Emit = Callable[[TraceEvent], None]
 
 
 def trace(request: FakeRequest, role: Role, emit: Emit) -> None:
     """Trace a role and give its events. Once in a process: DTensor remembers the groups of the first mesh."""
-    emit({"event": "rank.ready", **role.document(), "coords": role.coords})
+    emit(RoleReady(role.name, role.rank, role.stage, role.stands_for, role.coords))
     for event in role_events(predict(request, role), measure(request, role)):
         emit(event)
 

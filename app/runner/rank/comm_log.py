@@ -64,7 +64,7 @@ class CommLog(TorchDispatchMode):
     axes: dict[str, str] = field(default_factory=dict)
     calls: list[Call] = field(default_factory=list)
     phase: str = ""
-    spans: dict[str, list[float]] = field(default_factory=dict)
+    spans: dict[str, tuple[float, float]] = field(default_factory=dict)
     waiting: dict[int, Call] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -83,7 +83,7 @@ class CommLog(TorchDispatchMode):
         try:
             yield
         finally:
-            self.phase, self.spans[phase] = before, [began, self.now()]
+            self.phase, self.spans[phase] = before, (began, self.now())
 
     def now(self) -> float:
         return round(time.monotonic() - self.start, 5)

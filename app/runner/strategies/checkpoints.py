@@ -6,6 +6,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
+from app.runner.event_kinds import Measure, Restart
 from app.runner.rank.agent import attempt
 from app.runner.strategies.base import Rank, Training
 
@@ -15,8 +16,8 @@ def resume(rank: Rank, made: Training) -> None:
     place, every = Path(rank.job.folder) / "checkpoint", rank.job.whole("every")
     if attempt():
         made.first = load(place, made) if place.exists() else 0
-        rank.emit("restart", attempt=attempt(), first=made.first)
-        rank.emit("measure", name="repeated", value=rank.job.whole("at") - made.first)
+        rank.emit(Restart, attempt=attempt(), first=made.first)
+        rank.emit(Measure, name="repeated", value=rank.job.whole("at") - made.first)
 
     def after(step: int) -> None:
         if (step + 1) % every == 0:

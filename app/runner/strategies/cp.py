@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from app.runner.context_strips import causal_pairs, strip_places
+from app.runner.event_kinds import Measure
 from app.runner.rank.comm_log import CommLog
 from app.runner.rank.gpt import cross_entropy
 from app.runner.strategies import cp_gather, cp_ring, cp_ulysses
@@ -57,7 +58,7 @@ def build(rank: Rank) -> CutSequence:
         block.attention.core = partial(FORMS[form], places=places, group=group)  # type: ignore[union-attr]
     tokens = range(rank.shape.sequence) if form == "ulysses" else strips[rank.index]
     heads = rank.job.whole("heads") // (rank.ranks if form == "ulysses" else 1)
-    rank.emit("measure", name="pairs", value=heads * causal_pairs(tuple(tokens)))
+    rank.emit(Measure, name="pairs", value=heads * causal_pairs(tuple(tokens)))
     return CutSequence(
         model,
         adamw(model),

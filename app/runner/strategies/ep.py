@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from app.runner.event_kinds import Measure
 from app.runner.expert_routing import ranked_routing
 from app.runner.rank.batches import part_of
 from app.runner.rank.comm_log import CommLog
@@ -48,7 +49,7 @@ def build(rank: Rank) -> SpreadExperts:
     routing = ranked_routing(rank.job.params, rank.ranks)
     model = with_experts(rank, routing, rank.index, lambda rows, go, come: Exchanged.apply(rows, go, come, group))
     named = list(model.named_parameters())
-    rank.emit("measure", name="experts", value=[int(n) for n in _arrivals(model)])
+    rank.emit(Measure, name="experts", value=tuple(int(n) for n in _arrivals(model)))
     return SpreadExperts(
         model,
         adamw(model),

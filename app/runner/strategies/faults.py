@@ -12,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor, nn
 from torch._C._distributed_c10d import DebugLevel, set_debug_level
 
+from app.runner.event_kinds import Fault, Measure, Stuck
 from app.runner.job import Job
 from app.runner.rank.agent import attempt
 from app.runner.rank.comm_log import CommLog
@@ -70,14 +71,14 @@ def victim(rank: Rank) -> bool:
 
 def say_where(rank: Rank) -> None:
     """The last collectives of this rank, as PyTorch's flight recorder kept them."""
-    rank.emit("stuck", last=last_collectives())
+    rank.emit(Stuck, last=last_collectives())
 
 
 def kill(rank: Rank, made: Training) -> None:
     """Die in the middle of a backward pass, when some buckets are already under way."""
 
     def die() -> None:
-        rank.emit("fault", what="kills itself in the middle of its backward pass")
+        rank.emit(Fault, what="kills itself in the middle of its backward pass")
         os.kill(os.getpid(), signal.SIGKILL)
 
     in_backward(rank, made, die)
@@ -97,7 +98,7 @@ def hang(rank: Rank, made: Training) -> None:
 
     def before(step: int) -> None:
         if victim(rank) and step == rank.job.whole("at"):
-            rank.emit("fault", what="falls asleep before its step")
+            rank.emit(Fault, what="falls asleep before its step")
             say_where(rank)
             time.sleep(FOREVER_S)
         if rank.job.params["watch"] == "barrier":
@@ -132,7 +133,7 @@ def odd_one_out(rank: Rank) -> None:
     numbers = 4
     if victim(rank):
         rank.emit(
-            "fault",
+            Fault,
             what=f"calls {'a barrier' if rank.job.params['odd'] == 'barrier' else 'with 2 numbers instead of 4'}",
         )
         if rank.job.params["odd"] == "barrier":
@@ -151,11 +152,11 @@ def straggle(rank: Rank, made: Training) -> None:
         began[0] = time.monotonic()
 
     def after(step: int) -> None:
-        rank.emit("measure", name="step", value=round(time.monotonic() - began[0], 5), step=step)
+        rank.emit(Measure, name="step", value=round(time.monotonic() - began[0], 5), step=step)
 
     made.before, made.after = before, after
     if victim(rank):
-        rank.emit("fault", what=f"takes {rank.job.whole('late_ms')} ms longer in every forward pass")
+        rank.emit(Fault, what=f"takes {rank.job.whole('late_ms')} ms longer in every forward pass")
         made.model.register_forward_pre_hook(lambda *_: time.sleep(late_s))
 
 
@@ -163,7 +164,7 @@ def memory(rank: Rank, made: Training) -> None:
     """Ask for ever more memory, until this process may have no more."""
 
     def fill() -> None:
-        rank.emit("fault", what="asks for ever more memory")
+        rank.emit(Fault, what="asks for ever more memory")
         kept = []
         while True:
             kept.append(torch.empty(ROOM_BYTES, dtype=torch.uint8))

@@ -11,6 +11,8 @@ from typing import Any
 
 from torch.distributed.pipelining import PipelineStage
 
+from app.runner.event_kinds import Pipe
+from app.runner.event_parts import PipeOp
 from app.runner.rank.queued import queued_s
 from app.runner.strategies.base import Rank
 
@@ -29,7 +31,7 @@ class Padded:
 
     rank: Rank
     slot_s: float
-    ops: list[dict[str, Any]] = field(default_factory=list)
+    ops: list[PipeOp] = field(default_factory=list)
     computed_s: float = 0.0  # processor time of this thread, when the operation before had ended
     queued_s: float | None = None  # at the beginning of the step
     step: int = 0
@@ -52,7 +54,7 @@ class Padded:
         now = queued_s()
         waited = None if now is None or self.queued_s is None else round(now - self.queued_s, 5)
         if step > 0:
-            self.rank.emit("pipe", step=step, ops=self.ops, queued_s=waited)
+            self.rank.emit(Pipe, step=step, ops=tuple(self.ops), queued_s=waited)
 
     def _timed(self, stage: PipelineStage, run: Callable[..., Any], kind: str) -> Callable[..., Any]:
         def timed(micro_batch: int, *args: Any, **kwargs: Any) -> Any:
@@ -67,13 +69,7 @@ class Padded:
     def _fill(self, stage: PipelineStage, kind: str, micro_batch: int, began: float) -> None:
         slot, took = SLOTS[kind] * self.slot_s * (self.step > 0), time.monotonic() - began
         time.sleep(max(0.0, slot - took))
-        start = began - self.rank.job.start
-        op = {
-            "kind": kind,
-            "stage": stage.stage_index,
-            "mb": micro_batch,
-            "t0": round(start, 5),
-            "t1": round(time.monotonic() - self.rank.job.start, 5),
-        }
+        t0, t1 = (round(moment - self.rank.job.start, 5) for moment in (began, time.monotonic()))
         self.computed_s = time.thread_time()
-        self.ops.append({**op, "overrun": True} if slot and took > OVERRUN * slot else op)
+        overrun = bool(slot) and took > OVERRUN * slot
+        self.ops.append(PipeOp(kind, stage.stage_index, micro_batch, t0, t1, overrun))

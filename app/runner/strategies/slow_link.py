@@ -11,6 +11,8 @@ from torch._C._distributed_c10d import GradBucket
 from torch.futures import Future
 from torch.nn.parallel import DistributedDataParallel
 
+from app.runner.event_kinds import Buckets, Measure
+from app.runner.event_parts import Bucket
 from app.runner.strategies.base import Rank
 
 
@@ -22,7 +24,7 @@ class SlowLink:
 
     def __init__(self, rank: Rank, bytes_per_s: float) -> None:
         self.rank, self.bytes_per_s = rank, bytes_per_s
-        self.carried: list[dict[str, float]] = []
+        self.carried: list[Bucket] = []
         self._waiting: queue.SimpleQueue[tuple[Any, Tensor, float, Future[Tensor]]] = queue.SimpleQueue()
         threading.Thread(target=self._carry, daemon=True).start()
 
@@ -42,14 +44,14 @@ class SlowLink:
             free = begins + buffer.nbytes / self.bytes_per_s
             work.wait()
             time.sleep(max(0.0, free - self._now()))
-            self.carried.append({"bytes": buffer.nbytes, "ready": ready, "t0": begins, "t1": round(free, 5)})
+            self.carried.append(Bucket(buffer.nbytes, ready, begins, round(free, 5)))
             arrived.set_result(buffer)
 
     def report(self, step: int) -> None:
         """Say when each bucket of this step was under way."""
         buckets, self.carried = self.carried, []
-        self.rank.emit("buckets", step=step, each=buckets)
-        self.rank.emit("measure", name="link", value=buckets[-1]["t1"] - buckets[0]["ready"])
+        self.rank.emit(Buckets, step=step, each=tuple(buckets))
+        self.rank.emit(Measure, name="link", value=buckets[-1].t1 - buckets[0].ready)
 
     def _now(self) -> float:
         return self.rank.log.now()

@@ -9,7 +9,7 @@ class DemoRun extends HTMLElement {
     this.range?.addEventListener("input", () => this.moment());
     if (!("live" in this.dataset)) return this.ended();
     this.stream = new EventSource(`/demos/runs/${this.dataset.id}/events`);
-    for (const name of ["step", "more"]) this.stream.addEventListener(name, () => this.ask());
+    this.stream.addEventListener("more", () => this.ask());
     this.stream.addEventListener("over", () => this.over());
   }
 

@@ -41,7 +41,7 @@ def agreed(role: str, given: dict[str, Any]) -> Found:
     request = fake_request(SMALL | given)
     said = predict(request, role_named(request, role))
     found = list(rows(said, trace.measure(request, said.role)))
-    return {"rows": len(found), "wrong": [row for row in found if not row["ok"] and row["name"] != "peak memory"]}
+    return {"rows": len(found), "wrong": [row.name for row in found if not row.ok and row.name != "peak memory"]}
 
 
 def raised(function: Callable[[], object]) -> str:
