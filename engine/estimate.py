@@ -16,13 +16,15 @@ from engine.compute.flops import (
 )
 from engine.language.formula import Term
 from engine.layout.stages import stages_of
+from engine.memory.held import stage_parameter_terms
 from engine.memory.parameters import count, parameters_term
-from engine.memory.stage import StageMemory, stage_memory, stage_parameter_terms
+from engine.memory.stage import StageMemory, stage_memory
 from engine.network.communication import Traffic
 from engine.pipeline.schedules import schedule_named
 from engine.pipeline.steady import Outline
 from engine.run.goodput import goodput_share, gpu_mtbf_s, young_interval_s
-from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, tokens_per_second, wall_days
+from engine.run.speed import tokens_per_second
+from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, wall_days
 from engine.scenario import Scenario
 from engine.step.step import Step, schedule_alone, step_of
 
@@ -139,7 +141,7 @@ def estimate(scenario: Scenario) -> Estimate:
     stages = stages_of(model, layout)
     traffic = Traffic(model, layout, scenario.cluster, scenario.machine, tokens)
     held = tuple(stage_parameter_terms(model, layout, stage.whole) for stage in stages)
-    step = step_of(traffic, tuple((own.value, experts.value) for own, experts in held))
+    step = step_of(traffic, held)
     copies = schedule_named(layout.schedule).parameter_copies
     memory = tuple(
         stage_memory(

@@ -1,6 +1,7 @@
 """What a lesson may call in its Markdown. Each call puts a mark into the text and keeps what will stand there.
 
     value(name, as_="", **arguments)      a formula's value, linked to its working; another call may be an argument
+    given(number, unit)                   a number that the question gives, for a sentence or for another call
     symbolic(name, **case)                a formula in symbols: a block, or inside a sentence
     plan(path, preset=…, as_="", **fields)    a number of the planner for a preset with fields of its form changed
     fact(name, key, as_="")               a number of the hardware catalogue, with its source
@@ -38,7 +39,7 @@ from engine.formulas import formula_named
 from engine.language import units
 from engine.language.choice import choose, strangers
 from engine.language.document import together
-from engine.language.formula import Term, number_of
+from engine.language.formula import Value, number_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -84,6 +85,7 @@ class Calls:
             call.__name__: call
             for call in (
                 self.value,
+                self.given,
                 self.symbolic,
                 self.plan,
                 self.fact,
@@ -104,11 +106,14 @@ class Calls:
         numbers = {key: number_of(argument) for key, argument in given.items() if argument is not None}
         checked = made.answer(numbers)
         term = made.explain(
-            checked.label, **{**checked.arguments, **{k: v for k, v in given.items() if isinstance(v, Term)}}
+            checked.label, **{**checked.arguments, **{k: v for k, v in given.items() if isinstance(v, Value)}}
         )
         self.used.formulas[name] = None
         href = f"/working/{name}?{urlencode({key: f'{number:.12g}' for key, number in numbers.items()})}"
         return self._number(term, href.rstrip("?"), as_)
+
+    def given(self, number: float, unit: str, /) -> Shown:
+        return self.pieces.add(inline=str(escape(units.quantity_text(number, unit))), number=number)
 
     def symbolic(self, name: str, /, **case: Any) -> Shown:
         made = formula_named(name)
@@ -183,7 +188,7 @@ class Calls:
         texts = [sentence(text, self.by_name, self.pieces, f"exercises.yaml, {key}") for text in (given.ask, given.why)]
         return Posed(given, texts[0], texts[1], lesson, answer)
 
-    def _number(self, term: Term, href: str, as_: str) -> Shown:
+    def _number(self, term: Value, href: str, as_: str) -> Shown:
         words = _text(term.value, term.unit, as_)
         return self.pieces.add(inline=f'<a class="value" href="{escape(href)}">{escape(words)}</a>', number=term)
 

@@ -130,7 +130,17 @@ def pointwise_s(gpu: Gpu, moved_bytes: Number) -> Number:
     >>> round(pointwise_s(gpu_named("h100"), 2.68e9) * 1e6)
     1000
     """
-    return moved_bytes / (HBM_SHARE * gpu.hbm_bytes_per_s)
+    return moved_bytes / streamed_bytes_per_s(gpu)
+
+
+def streamed_bytes_per_s(gpu: Gpu) -> float:
+    """Memory bandwidth that streaming reaches.   [bytes/s]
+
+    >>> from engine.catalog.hardware import gpu_named
+    >>> round(streamed_bytes_per_s(gpu_named("h100")) / 1e12, 2)
+    2.68
+    """
+    return HBM_SHARE * gpu.hbm_bytes_per_s
 
 
 def nvlink_collective_s(gpu: Gpu, op: str, ranks: Number, payload_bytes: Number) -> Number:

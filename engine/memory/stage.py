@@ -10,14 +10,12 @@ from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage
 from engine.memory.activations import layer_kept_term
 from engine.memory.buffers import buffers_term
-from engine.memory.parameters import count
+from engine.memory.held import gpu_parameters, stage_parameter_terms
 from engine.memory.state import (
     activation_bytes,
     held_bytes,
     held_with_experts_bytes,
     needed_bytes,
-    stage_expert_parameters,
-    stage_parameters,
     stage_state_bytes,
     stage_total_bytes,
 )
@@ -81,31 +79,16 @@ def stage_memory(
     own, experts = stage_parameter_terms(model, layout, stage.whole)
     weights, gradients, optimizer = _state(layout, own, experts)
     tokens = layout.micro_batch * sequence_tokens / layout.cp
-    held = own.value + experts.value
+    held = gpu_parameters.explain("parameters per GPU", o=own, x=experts)
     return StageMemory(
         stage=stage.index,
-        parameters=held,
+        parameters=held.value,
         weights=weights,
         gradients=gradients,
         optimizer=optimizer,
         activations=_activations(model, layout, sequence_tokens, stage.whole, in_flight / copies, fp8),
         buffers=buffers_term(model, layout, stage.whole, tokens, fused, held, fp8),
     )
-
-
-def stage_parameter_terms(model: Model, layout: Layout, chunk: Chunk) -> tuple[Term, Term]:
-    """Parameters per GPU: all but routed experts, and those."""
-    parts = count(model)
-    ends = parts.embedding * chunk.embedding + (parts.head + parts.final_norm) * chunk.head
-    if parts.head == 0 and chunk.head and not chunk.embedding:
-        ends += parts.embedding  # tied, but at the other end of the pipe: a second copy
-    own = stage_parameters.explain(
-        "parameters per GPU", n=chunk.dense, l=parts.dense_layer, m=chunk.moe, r=parts.moe_rest, e=ends, t=layout.tp
-    )
-    experts = stage_expert_parameters.explain(
-        "expert parameters per GPU", m=chunk.moe, E=model.experts, x=parts.expert, e=layout.ep, t=layout.expert_tp
-    )
-    return own, experts
 
 
 def _state(layout: Layout, own: Term, experts: Term) -> tuple[Term, Term, Term]:
