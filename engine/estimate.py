@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from engine.catalog import calibration
 from engine.compute.flops import (
     causal_flop,
     flop_utilization,
@@ -118,14 +117,15 @@ class Estimate:
         )
 
     def _goodput(self) -> Term:
+        known = self.scenario.calibration
         mtbf = gpu_mtbf_s.explain(
             "time between failures",
             gpus=self.scenario.gpus,
-            gpu_hours_between_failures=calibration.factor("gpu_hours_between_failures"),
+            gpu_hours_between_failures=known.factor("gpu_hours_between_failures"),
         )
-        stall = calibration.factor("checkpoint_stall_s")
+        stall = known.factor("checkpoint_stall_s")
         interval = young_interval_s.explain("time between checkpoints", checkpoint_s=stall, mtbf_s=mtbf)
-        return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=calibration.factor("restart_s"))
+        return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=known.factor("restart_s"))
 
 
 @lru_cache(maxsize=128)
@@ -150,6 +150,7 @@ def estimate(scenario: Scenario) -> Estimate:
             tokens,
             stage,
             step.outline.held_until_weights[stage.index],
+            scenario.calibration,
             fp8=scenario.fp8,
             fused=scenario.fused,
             copies=copies,

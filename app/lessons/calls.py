@@ -32,7 +32,7 @@ from app.plan.figures import memory_figure, pipeline_figure, time_figure
 from app.plan.form import PRESETS, document_of, misnamed, query_of, state_of
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
-from engine.catalog.calibration import factors
+from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import Fact, cluster_named, cluster_names, gpu_named
 from engine.estimate import Estimate, estimate
 from engine.formulas import formula_named
@@ -138,7 +138,7 @@ class Calls:
         return self._opens(_text(found.value, found.unit, as_), words, "value", found.value)
 
     def factor(self, name: str, /, as_: str = "") -> Shown:
-        made = choose("factor", name, factors(), "there is no such factor")
+        made = choose("factor", name, fitted_calibration().factors, "there is no such factor")
         unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
         low, high = (_text(each, unit, as_) for each in (made.low, made.high))
         words = f"fitted or judged, seen from {low} to {high}: {escape(made.source)}."

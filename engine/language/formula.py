@@ -78,7 +78,7 @@ class Term:
 
     @property
     def symbolic(self) -> str:
-        return self.formula.symbolic(self.numbers)
+        return self.formula.symbolic(self.numbers if self.formula.case else {})
 
     @property
     def substituted(self) -> str:

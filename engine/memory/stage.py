@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.catalog import calibration
+from engine.catalog.calibration import Calibration
 from engine.catalog.model import Model
 from engine.language.formula import Term, number_of
 from engine.layout.layout import Layout
@@ -32,6 +32,7 @@ class StageMemory:
     optimizer: Term
     activations: Term
     buffers: Term
+    known: Calibration
 
     @property
     def parts(self) -> tuple[Term, ...]:
@@ -56,8 +57,8 @@ class StageMemory:
     @cached_property
     def needed(self) -> Term:
         """What the GPU must have: the total, what the allocator reserves, and the context."""
-        context = calibration.factor("context_bytes") + calibration.factor("nccl_bytes")
-        return needed_bytes.explain("needed", p=self.total, f=calibration.factor("allocator_share"), c=context)
+        context = self.known.factor("context_bytes") + self.known.factor("nccl_bytes")
+        return needed_bytes.explain("needed", p=self.total, f=self.known.factor("allocator_share"), c=context)
 
 
 def stage_memory(
@@ -66,6 +67,7 @@ def stage_memory(
     sequence_tokens: int,
     stage: Stage,
     in_flight: float,
+    known: Calibration,
     *,
     fp8: bool,
     fused: bool,
@@ -74,6 +76,7 @@ def stage_memory(
     """The memory of one stage.
 
     in_flight   micro-batches whose activations the stage holds at its peak, in full stages
+    known       what the allocator, CUDA and NCCL take besides
     copies      copies of a stage's weights that a device holds (2 in DualPipe: counted in the stage's chunks)
     """
     own, experts = stage_parameter_terms(model, layout, stage.whole)
@@ -88,6 +91,7 @@ def stage_memory(
         optimizer=optimizer,
         activations=_activations(model, layout, sequence_tokens, stage.whole, in_flight / copies, fp8),
         buffers=buffers_term(model, layout, stage.whole, tokens, fused, held, fp8),
+        known=known,
     )
 
 

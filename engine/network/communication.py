@@ -3,7 +3,6 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine.catalog import calibration
 from engine.catalog.hardware import Cluster
 from engine.catalog.model import Model
 from engine.compute.work import Machine, Work
@@ -55,7 +54,7 @@ class Traffic:
         self, axis: str, op: str, what: str, payload: Term, times: Term | float, reach: Reach, exposed: float
     ) -> Collective:
         """A collective with the time that these links give it."""
-        each = collective_s(op, payload.value, reach, self.cluster)
+        each = collective_s(op, payload.value, reach, self.cluster, self.machine.calibration)
         return Collective(axis, op, what, payload, times, reach, each, exposed)
 
     def layer(self, work: Work, moe: bool) -> LayerTraffic:
@@ -91,8 +90,9 @@ class Traffic:
         c, payload, reach = self.layout.cp, self._keys_and_values(), self.placement.reach("cp")
         if c == 1:
             return ()
-        hop = send_time_s(payload.value, reach, self.cluster) - calibration.factor("send_latency_s")
-        each = hop + calibration.factor("context_hop_s")
+        known = self.machine.calibration
+        hop = send_time_s(payload.value, reach, self.cluster, known) - known.factor("send_latency_s")
+        each = hop + known.factor("context_hop_s")
         hidden = work.core / c
         share = max(0.0, 1 - hidden / each)
         there, back = (ring_hops.explain("hops of a pass", k=rounds, c=c) for rounds in (1, 2))
@@ -183,7 +183,7 @@ class Traffic:
         payload = handover_bytes.explain("one hand-over", b=BF16_BYTES, T=self.tokens, h=self.model.hidden, t=layout.sp)
         placement = schedule_named(layout.schedule).placement(layout.pp, layout.vp)
         times = issued_sends.explain(v=len(placement.places[0]) // placement.pipes, m=layout.micro_batches)
-        each = send_time_s(payload.value, reach, self.cluster)
+        each = send_time_s(payload.value, reach, self.cluster, self.machine.calibration)
         return Collective("pp", "send", "PP sends", payload, times, reach, each, 0.0)
 
     def data_parallel(self, stage: Stage, own: Term, experts: Term, window_s: float) -> tuple[Collective, ...]:
@@ -247,6 +247,6 @@ class Traffic:
         """The share of a collective that its window does not cover; its last piece always shows."""
         if not self.machine.stack.overlapped or collective.each_s == 0:
             return collective
-        covered = calibration.factor("dp_hidden_share") * window_s
+        covered = self.machine.calibration.factor("dp_hidden_share") * window_s
         shown = max(collective.each_s - covered, collective.each_s / pieces)
         return replace(collective, exposed_share=min(1.0, shown / collective.each_s))

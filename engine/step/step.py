@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine.catalog import calibration, kernel_rates
+from engine.catalog import kernel_rates
 from engine.language.formula import Term
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage, stages_of
@@ -180,19 +180,20 @@ def _durations(stages: tuple[Stage, ...], times: dict[Chunk, ChunkTime]) -> Dura
 
 
 def _optimizer(traffic: Traffic, own: Term, experts: Term) -> Term:
-    layout = traffic.layout
+    layout, known = traffic.layout, traffic.machine.calibration
     widths = (layout.shard_width, layout.expert_shard_width) if layout.zero else (1, 1)
     return optimizer_s.explain(
         "optimizer",
-        k=calibration.factor("optimizer_shard_bytes"),
+        k=known.factor("optimizer_shard_bytes"),
         P=sharded_parameters.explain("parameters stepped", P=own, D=widths[0], E=experts, X=widths[1]),
-        l=calibration.factor("optimizer_local_bytes"),
+        l=known.factor("optimizer_local_bytes"),
         Q=local_parameters.explain("parameters held", P=own, E=experts, D=widths[0] if layout.zero == 3 else 1),
-        B=kernel_rates.streamed_bytes_per_s(traffic.cluster.gpu),
+        B=kernel_rates.streamed_bytes_per_s(traffic.cluster.gpu, known),
     )
 
 
 def _band(traffic: Traffic) -> float:
     """Half-width of the range: that of runs like this one, wider where none was so large."""
-    known = max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
-    return known + calibration.scale_band(traffic.machine.gpus)
+    machine = traffic.machine
+    alike = max(machine.stack.band, machine.calibration.moe_band if traffic.model.experts else 0.0)
+    return alike + machine.calibration.band_beyond(machine.gpus)
