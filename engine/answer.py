@@ -1,14 +1,12 @@
 """An estimate as the document that programs get: plain numbers in base units, and the working of each of them."""
 
 import math
-from functools import lru_cache
 from typing import Any
 
 from engine.estimate import Estimate, estimate
 from engine.findings import findings_of
-from engine.language.formula import Term
+from engine.language.formula import Value
 from engine.language.refusal import Refusal
-from engine.language.units import latex_number
 from engine.scenario import scenario_from
 from engine.workings import parts_of
 
@@ -38,8 +36,8 @@ def answer(estimate: Estimate) -> dict[str, Any]:
 
 def _plain(part: Any, path: str, terms: dict[str, Any]) -> Any:
     """The part with each Term replaced by its number; the Term's document goes to `terms` under its path."""
-    if isinstance(part, Term):
-        written = terms[path] = written_term(part)
+    if isinstance(part, Value):
+        written = terms[path] = written_value(part)
         return written["value"]
     if isinstance(part, dict):
         return {name: _plain(inner, f"{path}.{name}", terms) for name, inner in part.items()}
@@ -48,29 +46,13 @@ def _plain(part: Any, path: str, terms: dict[str, Any]) -> Any:
     return part
 
 
-def written_term(term: Term) -> dict[str, Any]:
-    """A term's label, value and working. Counts are whole numbers where they are whole."""
-    formula, numbers = term.formula, term.numbers
-    symbolic = _symbolic(formula.name, formula.latex, numbers[formula.case] if formula.case else None, formula.case)
-    value: float | bool = float(term.value)
+def written_value(found: Value) -> dict[str, Any]:
+    """The document of a number. Counts are whole numbers where they are whole."""
+    value: float | bool = float(found.value)
     if not math.isfinite(value):
-        raise Refusal(term.label, None, "becomes too large to be written as a number", code="too-large")
-    shown = {name: latex_number(number) for name, number in numbers.items()}
-    if formula.unit == "yes or no":
+        raise Refusal(found.label, None, "becomes too large to be written as a number", code="too-large")
+    if found.unit == "yes or no":
         value = bool(value)
-    elif formula.unit in WHOLE_UNITS and value.is_integer():
+    elif found.unit in WHOLE_UNITS and value.is_integer():
         value = int(value)
-    return {
-        "label": term.label,
-        "formula": symbolic,
-        "substituted": formula.latex(numbers, shown) if shown else symbolic,
-        "unit": formula.unit,
-        "source": formula.source,
-        "value": value,
-    }
-
-
-@lru_cache(maxsize=1024)
-def _symbolic(name: str, latex: Any, case: Any, parameter: str | None) -> str:
-    """The formula in symbols, made once for each of its cases."""
-    return latex({parameter: case} if parameter else {})
+    return found.document() | {"value": value}

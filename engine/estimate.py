@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from engine.catalog import calibration
 from engine.compute.flops import (
     causal_flop,
     flop_utilization,
@@ -16,13 +15,15 @@ from engine.compute.flops import (
 )
 from engine.language.formula import Term
 from engine.layout.stages import stages_of
+from engine.memory.held import stage_parameter_terms
 from engine.memory.parameters import count, parameters_term
-from engine.memory.stage import StageMemory, stage_memory, stage_parameter_terms
+from engine.memory.stage import StageMemory, stage_memory
 from engine.network.communication import Traffic
 from engine.pipeline.schedules import schedule_named
 from engine.pipeline.steady import Outline
 from engine.run.goodput import goodput_share, gpu_mtbf_s, young_interval_s
-from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, tokens_per_second, wall_days
+from engine.run.speed import tokens_per_second
+from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, wall_days
 from engine.scenario import Scenario
 from engine.step.step import Step, schedule_alone, step_of
 
@@ -116,14 +117,15 @@ class Estimate:
         )
 
     def _goodput(self) -> Term:
+        known = self.scenario.calibration
         mtbf = gpu_mtbf_s.explain(
             "time between failures",
             gpus=self.scenario.gpus,
-            gpu_hours_between_failures=calibration.factor("gpu_hours_between_failures"),
+            gpu_hours_between_failures=known.factor("gpu_hours_between_failures"),
         )
-        stall = calibration.factor("checkpoint_stall_s")
+        stall = known.factor("checkpoint_stall_s")
         interval = young_interval_s.explain("time between checkpoints", checkpoint_s=stall, mtbf_s=mtbf)
-        return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=calibration.factor("restart_s"))
+        return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=known.factor("restart_s"))
 
 
 @lru_cache(maxsize=128)
@@ -139,7 +141,7 @@ def estimate(scenario: Scenario) -> Estimate:
     stages = stages_of(model, layout)
     traffic = Traffic(model, layout, scenario.cluster, scenario.machine, tokens)
     held = tuple(stage_parameter_terms(model, layout, stage.whole) for stage in stages)
-    step = step_of(traffic, tuple((own.value, experts.value) for own, experts in held))
+    step = step_of(traffic, held)
     copies = schedule_named(layout.schedule).parameter_copies
     memory = tuple(
         stage_memory(
@@ -148,6 +150,7 @@ def estimate(scenario: Scenario) -> Estimate:
             tokens,
             stage,
             step.outline.held_until_weights[stage.index],
+            scenario.calibration,
             fp8=scenario.fp8,
             fused=scenario.fused,
             copies=copies,

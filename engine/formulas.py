@@ -11,6 +11,7 @@ from engine.language.formula import FORMULAS, Formula
 HOLDERS = (
     "memory.state",
     "run.training",
+    "run.speed",
     "compute.flops",
     "pipeline.bubble",
     "pipeline.in_flight",
@@ -18,12 +19,15 @@ HOLDERS = (
     "run.goodput",
     "run.finetune",
     "memory.parameters",
+    "memory.held",
     "memory.activations",
     "memory.buffers",
     "lens.napkin",
     "network.issued",
+    "network.payloads",
+    "network.counts",
     "step.parts",
-    "pipeline.simulated",
+    "pipeline.timeline",
     "lens.conventions",
     "lens.half_blocks",
     "lens.routing",
@@ -74,15 +78,8 @@ def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     >>> formula_answer("bubble_of_total", {"p": "4", "m": "16"})["substituted"]
     '\\\\frac{4-1}{1 \\\\cdot 16+4-1}'
     """
-    term = formula_named(name).answer(given)
-    return {
-        "name": name,
-        "value": term.value,
-        "unit": term.unit,
-        "symbolic": term.symbolic,
-        "substituted": term.substituted,
-        "source": term.source,
-    }
+    told = formula_named(name).answer(given).document()
+    return {"name": name} | {"symbolic" if key == "formula" else key: told[key] for key in told if key != "label"}
 
 
 def formulas_answer() -> list[dict[str, Any]]:
@@ -97,15 +94,11 @@ def formula_document(made: Formula) -> dict[str, Any]:
         "title": made.title,
         "unit": made.unit,
         "source": made.source,
-        "symbolic": {str(case): _symbolic(made, case) for case in made.templates}
+        "symbolic": {str(case): made.symbolic({made.case: case}) for case in made.templates}
         if made.case
-        else _symbolic(made, None),
+        else made.symbolic({}),
         "parameters": [
             {"name": p.name, "meaning": p.meaning, "unit": p.unit, "rule": domain_of(p.unit).rule, "default": p.default}
             for p in made.parameters.values()
         ],
     }
-
-
-def _symbolic(made: Formula, case: Any) -> str:
-    return made.latex({made.case: case} if made.case else {})

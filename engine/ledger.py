@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from engine.catalog.calibration import Calibration
 from engine.estimate import Estimate
 from engine.language.formula import Term
 from engine.layout.layout import Axis
@@ -25,6 +26,7 @@ class AxisRow:
     issued: tuple[tuple[Collective, LinkLoad], ...]
     fabric: Fabric
     step_s: Term
+    known: Calibration
 
     @property
     def collectives(self) -> tuple[Collective, ...]:
@@ -49,8 +51,8 @@ class AxisRow:
     @property
     def ways(self) -> tuple[Way, ...]:
         """How its collectives are done: in a ring, in two levels, or directly."""
-        cluster = self.fabric.cluster
-        return tuple(dict.fromkeys(way_of(c.op, c.payload_bytes, c.reach, cluster) for c in self.collectives))
+        wires = self.fabric.cluster, self.known
+        return tuple(dict.fromkeys(way_of(c.op, c.payload_bytes, c.reach, *wires) for c in self.collectives))
 
     @cached_property
     def groups(self) -> Term:
@@ -111,9 +113,13 @@ class AxisRow:
         crowding = max(1.0, float(load.flows.max()) / self.fabric.uplinks_per_leaf)
         quiet = cluster.model_copy(update={"oversubscription": min(crowding, cluster.oversubscription)})
         if collective.op == "send":
-            faster = send_time_s(collective.payload_bytes, collective.reach, quiet)
-            return collective.each_s - send_time_s(collective.payload_bytes, collective.reach, cluster) + faster
-        return collective_s(collective.op, collective.payload_bytes, collective.reach, quiet)
+            faster = send_time_s(collective.payload_bytes, collective.reach, quiet, self.known)
+            return (
+                collective.each_s
+                - send_time_s(collective.payload_bytes, collective.reach, cluster, self.known)
+                + faster
+            )
+        return collective_s(collective.op, collective.payload_bytes, collective.reach, quiet, self.known)
 
     @cached_property
     def busy_nic(self) -> Term:
@@ -161,5 +167,5 @@ def wire_ledger(estimate: Estimate) -> tuple[AxisRow, ...]:
         if not issued:
             continue
         loads = tuple((collective, load_of(collective, placed, fabric)) for collective in issued)
-        rows.append(AxisRow(axis, loads, fabric, estimate.step.seconds))  # type: ignore[arg-type]
+        rows.append(AxisRow(axis, loads, fabric, estimate.step.seconds, estimate.scenario.calibration))  # type: ignore[arg-type]
     return tuple(rows)

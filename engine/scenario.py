@@ -2,9 +2,9 @@
 
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, InstanceOf
 
-from engine.catalog.calibration import Stack, stack_for
+from engine.catalog.calibration import Calibration, Stack, fitted_calibration
 from engine.catalog.hardware import Cluster, cluster_from
 from engine.catalog.hf_config import model_of_config
 from engine.catalog.model import Model, model_named
@@ -60,15 +60,25 @@ class Scenario(Document, frozen=True):
     stack_name: StackName
     layout: Layout
     training: Training
+    calibration: InstanceOf[Calibration]
+
+    def with_calibration(self, calibration: Calibration) -> "Scenario":
+        """The same question to an engine that knows something else of machines.
+
+        >>> usual = scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024})
+        >>> usual.with_calibration(usual.calibration.changed(nic_share=0.9)) == usual
+        False
+        """
+        return self.model_copy(update={"calibration": calibration})
 
     @property
     def stack(self) -> Stack:
         """Preset of the software on this GPU."""
-        return stack_for(self.stack_name, self.cluster.gpu.name, self.precision)
+        return self.calibration.stack_for(self.stack_name, self.cluster.gpu.name, self.precision)
 
     @property
     def machine(self) -> Machine:
-        return Machine(self.cluster.gpu, self.precision, self.stack, self.gpus)
+        return Machine(self.cluster.gpu, self.precision, self.stack, self.gpus, self.calibration)
 
     @property
     def fp8(self) -> bool:
@@ -96,8 +106,10 @@ def model_from(document: object) -> Model:
     return read(Model, document, "model")
 
 
-def scenario_from(document: object) -> Scenario:
+def scenario_from(document: object, calibration: Calibration | None = None) -> Scenario:
     """The scenario of a document, or one Refusal that carries everything wrong with it.
+
+    calibration   what is known of machines; the catalogue's, unless given
 
     >>> scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}).layout.dp
     32
@@ -130,4 +142,5 @@ def scenario_from(document: object) -> Scenario:
         stack_name=stack,
         layout=layout,
         training=given.training,
+        calibration=calibration or fitted_calibration(),
     )

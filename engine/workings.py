@@ -1,37 +1,25 @@
 """Every number of an answer as a Term, in the shape of the document: the one list of what can be asked for its working."""
 
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 from engine.estimate import Estimate
-from engine.language.formula import Formula, Term
+from engine.language.formula import Given, Term, Value
 from engine.layout.stages import stages_of
-from engine.memory.parameters import count
-from engine.memory.stage import StageMemory, stage_parameter_terms
+from engine.memory.held import gpu_parameters, stage_parameter_terms
+from engine.memory.parameters import active_parameters, count
+from engine.memory.stage import StageMemory
+from engine.memory.state import fits
 from engine.network.issued import Collective
 from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total
 from engine.pipeline.in_flight import in_flight_formula
-from engine.pipeline.schedules import schedule_named
-from engine.pipeline.simulated import (
-    activation_payload_bytes,
-    active_parameters,
-    capacity_bytes,
-    fits,
-    gpu_parameters,
-    issued_count,
-    parameter_payload_bytes,
-    simulated_bubble_of_ideal,
-    simulated_bubble_of_total,
-    simulated_in_flight,
-    stage_index,
-    tokens_per_second_per_gpu,
-)
+from engine.pipeline.timeline import simulated_bubble_of_ideal, simulated_bubble_of_total, simulated_in_flight
+from engine.run.speed import tokens_per_second_per_gpu
 
 SAME = 1e-9  # relative difference below which a closed form and the simulation say the same
 
 
-def terms_of(estimate: Estimate) -> dict[str, Term]:
+def terms_of(estimate: Estimate) -> dict[str, Value]:
     """Every term by its dotted path in the document: "step.seconds", "memory.stages.0.weights_bytes".
 
     >>> from engine.estimate import estimate
@@ -40,13 +28,13 @@ def terms_of(estimate: Estimate) -> dict[str, Term]:
     >>> terms_of(card)["pipeline.bubble_of_total"].text
     '15.8 % of the step'
     """
-    found: dict[str, Term] = {}
+    found: dict[str, Value] = {}
     _gather(parts_of(estimate), "", found)
     return found
 
 
-def _gather(part: Any, path: str, found: dict[str, Term]) -> None:
-    if isinstance(part, Term):
+def _gather(part: Any, path: str, found: dict[str, Value]) -> None:
+    if isinstance(part, Value):
         found[path] = part
     elif isinstance(part, dict | list):
         for name, inner in part.items() if isinstance(part, dict) else enumerate(part):
@@ -59,7 +47,7 @@ def parts_of(estimate: Estimate) -> dict[str, Any]:
     return {
         "parameters": _parameters(estimate),
         "memory": _memory(estimate),
-        "communication": [_collective(estimate, collective) for collective in estimate.step.communication],
+        "communication": [_collective(collective) for collective in estimate.step.communication],
         "pipeline": _pipeline(estimate),
         "step": _step(estimate),
         "mfu": {"six_n": mfu.six_n, "causal": mfu.causal, "full_attention": mfu.full_attention, "hfu": mfu.hfu},
@@ -95,7 +83,7 @@ def _parameters(estimate: Estimate) -> dict[str, Term]:
 def _memory(estimate: Estimate) -> dict[str, Any]:
     gpu, needed = estimate.scenario.cluster.gpu, estimate.fullest.needed
     fact = gpu.fact("memory_bytes")
-    capacity = _capacity_from(fact.source).explain(f"memory of {gpu.title}", M=estimate.capacity_bytes)
+    capacity = Given(f"memory of {gpu.title}", estimate.capacity_bytes, "bytes", fact.source)
     return {
         "stages": [_stage(stage) for stage in estimate.stages],
         "peak_bytes": estimate.fullest.total,
@@ -104,15 +92,9 @@ def _memory(estimate: Estimate) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=64)
-def _capacity_from(source: str) -> Formula:
-    """capacity_bytes with the source of the catalogue's fact."""
-    return replace(capacity_bytes, source=source)
-
-
-def _stage(stage: StageMemory) -> dict[str, Term]:
+def _stage(stage: StageMemory) -> dict[str, Any]:
     return {
-        "stage": stage_index.explain("stage", i=stage.stage),
+        "stage": stage.stage,
         "weights_bytes": stage.weights,
         "gradients_bytes": stage.gradients,
         "optimizer_bytes": stage.optimizer,
@@ -122,39 +104,18 @@ def _stage(stage: StageMemory) -> dict[str, Term]:
     }
 
 
-def _collective(estimate: Estimate, collective: Collective) -> dict[str, Any]:
+def _collective(collective: Collective) -> dict[str, Any]:
+    what = collective.what
     return {
         "axis": collective.axis,
         "op": collective.op,
-        "payload_bytes": _payload(estimate, collective),
-        "sent_bytes_per_gpu": replace(collective.sent, label=f"{collective.what}: sent per GPU"),
-        "count": _count(estimate, collective),
+        "payload_bytes": replace(collective.payload, label=f"{what}: buffer"),
+        "sent_bytes_per_gpu": replace(collective.sent, label=f"{what}: sent per GPU"),
+        "count": replace(collective.counted, label=f"{what}: times a step"),
         "link": collective.reach.wire,
         "seconds": collective.seconds,
         "exposed_seconds": collective.exposed,
     }
-
-
-def _payload(estimate: Estimate, collective: Collective) -> Term:
-    scenario, payload, label = estimate.scenario, collective.payload_bytes, f"{collective.what}: buffer"
-    layout = scenario.layout
-    if collective.axis == "dp":
-        size = 2 if collective.op == "all_gather" else layout.gradient_bytes
-        return parameter_payload_bytes.explain(label, b=size, P=payload / size)
-    tokens = layout.micro_batch * scenario.sequence_tokens / layout.cp
-    return activation_payload_bytes.explain(label, b=2, T=tokens, w=payload / (2 * tokens))
-
-
-def _count(estimate: Estimate, collective: Collective) -> Term:
-    layout = estimate.scenario.layout
-    runs = layout.micro_batches / _pipes(estimate)
-    passes = runs if collective.count >= runs and (collective.count / runs).is_integer() else 1
-    return issued_count.explain(f"{collective.what}: times a step", c=collective.count / passes, m=passes)
-
-
-def _pipes(estimate: Estimate) -> int:
-    layout = estimate.scenario.layout
-    return schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
 
 
 def _pipeline(estimate: Estimate) -> dict[str, Any]:
@@ -184,15 +145,14 @@ def _pipeline(estimate: Estimate) -> dict[str, Any]:
 
 
 def _in_flight(estimate: Estimate, stage: int) -> Term:
-    layout, held = estimate.scenario.layout, estimate.alone.in_flight[stage]
+    layout, alone = estimate.scenario.layout, estimate.alone
     label = f"micro-batches in flight on stage {stage}"
     closed = in_flight_formula(layout.schedule, layout.vp)
     given = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp, "i": stage}
     term = closed.explain(label, **{name: given[name] for name in closed.parameters})
-    if _same(term.value, held):
+    if _same(term.value, alone.in_flight[stage]):
         return term
-    share = schedule_named(layout.schedule).placement(layout.pp, layout.vp).chunk_share
-    return simulated_in_flight.explain(label, n=held / share, w=share)
+    return simulated_in_flight.explain(label, n=alone.held[stage], w=alone.chunk_share)
 
 
 def _same(closed: float, simulated: float) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engine.catalog.calibration import factors
+from engine.catalog.calibration import fitted_calibration
 
 ROOT = Path(__file__).parent.parent
 ENGINE_MAY_IMPORT = {"engine", "numpy", "pydantic", "pydantic_core", "yaml"}
@@ -90,6 +90,15 @@ def imports(path: Path) -> set[str]:
 
 def known(path: Path, modules: set[str]) -> set[str]:
     return (imports(path) & modules) - {module_of(path)}
+
+
+# Who may ask for the catalogue's factors: whoever makes a scenario, and pages that show them. All else is given some.
+READ_THE_FACTORS = {
+    "engine/scenario.py",
+    "app/lessons/calls.py",
+    "app/board/scenes/failures/case.py",
+    "app/board/scenes/failures/scene.py",
+}
 
 
 def ids(paths: list[Path]) -> list[str]:
@@ -287,7 +296,23 @@ def test_no_number_of_a_catalogue_is_read_as_text(name: str) -> None:
     ] == []
 
 
+def names_in(path: Path) -> set[str]:
+    """Every name that a module's code uses, imports or reads off something."""
+    found: set[str] = set()
+    for node in ast.walk(tree(path)):
+        found |= {node.id} if isinstance(node, ast.Name) else {node.attr} if isinstance(node, ast.Attribute) else set()
+        found |= {alias.name for alias in node.names} if isinstance(node, ast.ImportFrom) else set()
+    return found
+
+
+def test_the_catalogues_factors_are_read_where_scenarios_are_made_and_where_they_are_shown() -> None:
+    readers = {str(path.relative_to(ROOT)) for path in ENGINE + APP if "fitted_calibration" in names_in(path)}
+    assert readers == READ_THE_FACTORS
+    files = [path for path in ENGINE + APP if "calibration.yaml" in path.read_text(encoding="utf-8")]
+    assert ids(files) == ["engine/catalog/calibration.py"]
+
+
 def test_every_factor_lies_in_the_range_it_was_seen_in() -> None:
-    for factor in factors().values():
+    for factor in fitted_calibration().factors.values():
         assert factor.low <= factor.value <= factor.high, factor.name
         assert len(factor.source) > 8

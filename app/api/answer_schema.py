@@ -100,8 +100,8 @@ class FindingPart(Part):
 
 class TermPart(Part):
     label: str = says("what the number is")
-    formula: str = says("the formula in symbols, LaTeX")
-    substituted: str = says("the same with this case's numbers")
+    formula: str | None = says("the formula in symbols, LaTeX; null where the number is given, not computed")
+    substituted: str | None = says("the same with this case's numbers; null as well")
     unit: str = says("base unit of the value")
     source: str = says("where the formula or number comes from")
     value: float | bool = says("the number, the same as at its path")
@@ -119,7 +119,7 @@ class EstimateDocument(Part):
     training: TrainingPart
     findings: list[FindingPart] = says("what is unwise about the layout, or well done; the gravest first")
     terms: dict[str, TermPart] = says(
-        "the working of every number, under its dotted path: memory.stages.0.weights_bytes"
+        "the working or the source of every number, under its dotted path: memory.stages.0.weights_bytes"
     )
 
 

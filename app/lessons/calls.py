@@ -1,6 +1,7 @@
 """What a lesson may call in its Markdown. Each call puts a mark into the text and keeps what will stand there.
 
     value(name, as_="", **arguments)      a formula's value, linked to its working; another call may be an argument
+    given(number, unit)                   a number that the question gives, for a sentence or for another call
     symbolic(name, **case)                a formula in symbols: a block, or inside a sentence
     plan(path, preset=…, as_="", **fields)    a number of the planner for a preset with fields of its form changed
     fact(name, key, as_="")               a number of the hardware catalogue, with its source
@@ -31,14 +32,14 @@ from app.plan.figures import memory_figure, pipeline_figure, time_figure
 from app.plan.form import PRESETS, document_of, misnamed, query_of, state_of
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
-from engine.catalog.calibration import factors
+from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import Fact, cluster_named, cluster_names, gpu_named
 from engine.estimate import Estimate, estimate
 from engine.formulas import formula_named
 from engine.language import units
 from engine.language.choice import choose, strangers
 from engine.language.document import together
-from engine.language.formula import Term, number_of
+from engine.language.formula import Value, number_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -84,6 +85,7 @@ class Calls:
             call.__name__: call
             for call in (
                 self.value,
+                self.given,
                 self.symbolic,
                 self.plan,
                 self.fact,
@@ -104,11 +106,14 @@ class Calls:
         numbers = {key: number_of(argument) for key, argument in given.items() if argument is not None}
         checked = made.answer(numbers)
         term = made.explain(
-            checked.label, **{**checked.arguments, **{k: v for k, v in given.items() if isinstance(v, Term)}}
+            checked.label, **{**checked.arguments, **{k: v for k, v in given.items() if isinstance(v, Value)}}
         )
         self.used.formulas[name] = None
         href = f"/working/{name}?{urlencode({key: f'{number:.12g}' for key, number in numbers.items()})}"
         return self._number(term, href.rstrip("?"), as_)
+
+    def given(self, number: float, unit: str, /) -> Shown:
+        return self.pieces.add(inline=str(escape(units.quantity_text(number, unit))), number=number)
 
     def symbolic(self, name: str, /, **case: Any) -> Shown:
         made = formula_named(name)
@@ -133,7 +138,7 @@ class Calls:
         return self._opens(_text(found.value, found.unit, as_), words, "value", found.value)
 
     def factor(self, name: str, /, as_: str = "") -> Shown:
-        made = choose("factor", name, factors(), "there is no such factor")
+        made = choose("factor", name, fitted_calibration().factors, "there is no such factor")
         unit = next((unit for ending, unit in UNITS.items() if name.endswith(ending)), "")
         low, high = (_text(each, unit, as_) for each in (made.low, made.high))
         words = f"fitted or judged, seen from {low} to {high}: {escape(made.source)}."
@@ -183,7 +188,7 @@ class Calls:
         texts = [sentence(text, self.by_name, self.pieces, f"exercises.yaml, {key}") for text in (given.ask, given.why)]
         return Posed(given, texts[0], texts[1], lesson, answer)
 
-    def _number(self, term: Term, href: str, as_: str) -> Shown:
+    def _number(self, term: Value, href: str, as_: str) -> Shown:
         words = _text(term.value, term.unit, as_)
         return self.pieces.add(inline=f'<a class="value" href="{escape(href)}">{escape(words)}</a>', number=term)
 

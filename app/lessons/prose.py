@@ -19,7 +19,7 @@ from markupsafe import Markup
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from app.web.render import mathml
-from engine.language.formula import Term
+from engine.language.formula import Value
 from engine.language.refusal import Refusal
 
 OPEN, CLOSE = "\ue000", "\ue001"  # private signs, which no text contains
@@ -40,7 +40,7 @@ class ProseError(ValueError):
 class Shown(str):
     """The mark of a call in a text. Given to another call it counts as its number, with its working."""
 
-    number: "float | Term | None" = None
+    number: "float | Value | None" = None
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Pieces:
     inline: list[str] = field(default_factory=list)
     block: list[str] = field(default_factory=list)
 
-    def add(self, *, inline: str = "", block: str = "", number: "float | Term | None" = None) -> Shown:
+    def add(self, *, inline: str = "", block: str = "", number: "float | Value | None" = None) -> Shown:
         """Keep one piece and give its mark. A piece without `inline` must stand in a paragraph of its own."""
         shown = Shown(f"{OPEN}{len(self.inline)}{CLOSE}")
         shown.number = number

@@ -19,7 +19,7 @@ from app.web.render import page, part
 from engine.estimate import Estimate, estimate
 from engine.findings import Finding, findings_of
 from engine.language.document import together
-from engine.language.formula import Term
+from engine.language.formula import Value
 from engine.language.refusal import Refusal
 from engine.lens.napkin import Comparison, comparisons
 from engine.scenario import scenario_from
@@ -53,7 +53,7 @@ class Board:
 
     estimate: Estimate
     query: str
-    terms: Mapping[str, Term]
+    terms: Mapping[str, Value]
     memory: Figure
     pipeline: Figure
     pipeline_remark: str

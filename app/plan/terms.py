@@ -2,7 +2,7 @@
 
 from engine.estimate import Estimate
 from engine.language.choice import choose
-from engine.language.formula import Term
+from engine.language.formula import Term, Value
 from engine.layout.layout import AXES
 from engine.lens.napkin import comparisons
 from engine.run.goodput import days_with_failures
@@ -10,7 +10,7 @@ from engine.step.parts import kernel_loss, share_of_step
 from engine.workings import terms_of
 
 
-def shown_terms(estimate: Estimate) -> dict[str, Term]:
+def shown_terms(estimate: Estimate) -> dict[str, Value]:
     """Every number of the planner.
 
     As in the document ("step.seconds", "memory.stages.0.weights_bytes"), and besides what a stage needs of its GPU
@@ -35,7 +35,7 @@ def _with_failures(estimate: Estimate) -> dict[str, Term]:
     return {"with_failures": days_with_failures.explain("days with failures", d=days, G=share)}
 
 
-def term_at(estimate: Estimate, path: str) -> Term:
+def term_at(estimate: Estimate, path: str) -> Value:
     """The term that a link names."""
     return choose("number", path, shown_terms(estimate), "no number of this plan has this name")
 

@@ -1,6 +1,7 @@
 """What one GPU achieves: matmul, attention, pointwise and collectives inside its NVLink domain, from measured tables.
 
-Every function takes a Gpu and numbers or arrays, and gives numbers or an array. Rates are interpolated in logarithms
+Every function takes a Gpu and numbers or arrays, and gives numbers or an array; those that no measured table answers
+alone take the calibration as well. Rates are interpolated in logarithms
 between measured points and held constant outside them: an efficiency is never extrapolated. The tables hold short runs;
 in training the same kernels are slower, which the step model corrects, not this module. See catalog/kernels/README.md.
 """
@@ -12,17 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.catalog.calibration import factor
+from engine.catalog.calibration import Calibration
 from engine.catalog.hardware import Gpu
 from engine.language.choice import one_of
 from engine.language.formula import Number
 
 TABLES = Path(__file__).parent / "kernels"
 
-HBM_SHARE = factor(
-    "hbm_share"
-)  # of the datasheet bandwidth: an assumption that measured steps support, not a measurement
-LAUNCH_S = factor("launch_gap_s")  # from one kernel's end to the next one's start, launched back to back
 OUTPUT_BYTES = 2  # a matmul writes 16-bit numbers, whatever it reads
 ROUND_TRIPS = {"all_gather": 1, "reduce_scatter": 1, "all_to_all": 1, "all_reduce": 2}
 
@@ -48,7 +45,7 @@ def matmul_flop_per_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number)
     return np.minimum(_matmul_grid(gpu.kernels, _TABLE[precision])(m, n, k) * gpu.kernel_scale, peak)[()]
 
 
-def matmul_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Number:
+def matmul_s(gpu: Gpu, known: Calibration, precision: str, m: Number, n: Number, k: Number) -> Number:
     """Time of one matmul C[m,n] = A[m,k] B[k,n], its launch included.   [s]
 
     precision   bf16, fp16, fp8 or mxfp8                    [name]
@@ -57,17 +54,21 @@ def matmul_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Numbe
     Outside the measured grid a matmul cannot beat reading and writing its matrices at 0.8 of the memory bandwidth.
 
     >>> from engine.catalog.hardware import gpu_named
-    >>> round(matmul_s(gpu_named("h100"), "bf16", 8192, 8192, 3584) * 1e6)
+    >>> from engine.catalog.calibration import fitted_calibration
+    >>> round(matmul_s(gpu_named("h100"), fitted_calibration(), "bf16", 8192, 8192, 3584) * 1e6)
     664
     """
     m, n, k = (np.asarray(size, dtype=float) for size in (m, n, k))
     compute_s = 2 * m * n * k / matmul_flop_per_s(gpu, precision, m, n, k)
     moved = _INPUT_BYTES[precision] * (m * k + k * n) + OUTPUT_BYTES * m * n
     small = _matmul_grid(gpu.kernels, _TABLE[precision]).below(m, n, k)
-    return (LAUNCH_S + np.where(small, np.maximum(compute_s, pointwise_s(gpu, moved)), compute_s))[()]
+    seconds = np.where(small, np.maximum(compute_s, pointwise_s(gpu, known, moved)), compute_s)
+    return (known.factor("launch_gap_s") + seconds)[()]
 
 
-def grouped_matmul_s(gpu: Gpu, precision: str, experts: Number, rows: Number, n: Number, k: Number) -> Number:
+def grouped_matmul_s(
+    gpu: Gpu, known: Calibration, precision: str, experts: Number, rows: Number, n: Number, k: Number
+) -> Number:
     """Time of the matmuls of all local experts, C[rows,n] = A[rows,k] B[k,n] each, in one grouped kernel.   [s]
 
     precision   bf16, fp16, fp8 or mxfp8                 [name]
@@ -80,7 +81,8 @@ def grouped_matmul_s(gpu: Gpu, precision: str, experts: Number, rows: Number, n:
     The weights of every expert are read once.
 
     >>> from engine.catalog.hardware import gpu_named
-    >>> round(grouped_matmul_s(gpu_named("h100"), "bf16", 8, 2048, 14336, 4096) * 1e6)
+    >>> from engine.catalog.calibration import fitted_calibration
+    >>> round(grouped_matmul_s(gpu_named("h100"), fitted_calibration(), "bf16", 8, 2048, 14336, 4096) * 1e6)
     2523
 
     Two of these (gate with up, down) are 1 to 16 % faster than measured expert FFNs of 256 rows or more, which also
@@ -92,8 +94,8 @@ def grouped_matmul_s(gpu: Gpu, precision: str, experts: Number, rows: Number, n:
     together = matmul_flop_per_s(gpu, precision, experts * rows, n, k)
     share = _GROUPING[precision]
     compute_s = 2 * experts * rows * n * k / (together**share * one ** (1 - share))
-    weights_s = pointwise_s(gpu, _INPUT_BYTES[precision] * experts * n * k)
-    return (LAUNCH_S + np.maximum(compute_s, weights_s))[()]
+    weights_s = pointwise_s(gpu, known, _INPUT_BYTES[precision] * experts * n * k)
+    return (known.factor("launch_gap_s") + np.maximum(compute_s, weights_s))[()]
 
 
 def attention_flop_per_s(gpu: Gpu, seq: Number, heads_per_rank: Number, head_dim: Number, batch: Number = 1) -> Number:
@@ -121,16 +123,30 @@ def attention_flop_per_s(gpu: Gpu, seq: Number, heads_per_rank: Number, head_dim
     return np.minimum(rate * gpu.kernel_scale, gpu.peak("bf16"))[()]
 
 
-def pointwise_s(gpu: Gpu, moved_bytes: Number) -> Number:
+def pointwise_s(gpu: Gpu, known: Calibration, moved_bytes: Number) -> Number:
     """Time to stream so many bytes to or from memory, read plus written, launch not included.   [s]
 
     moved_bytes   bytes read and written   [bytes]
 
     >>> from engine.catalog.hardware import gpu_named
-    >>> round(pointwise_s(gpu_named("h100"), 2.68e9) * 1e6)
+    >>> from engine.catalog.calibration import fitted_calibration
+    >>> round(pointwise_s(gpu_named("h100"), fitted_calibration(), 2.68e9) * 1e6)
     1000
     """
-    return moved_bytes / (HBM_SHARE * gpu.hbm_bytes_per_s)
+    return moved_bytes / streamed_bytes_per_s(gpu, known)
+
+
+def streamed_bytes_per_s(gpu: Gpu, known: Calibration) -> float:
+    """Memory bandwidth that streaming reaches: a share of the datasheet's.   [bytes/s]
+
+    The share is an assumption that measured steps support, not a measurement.
+
+    >>> from engine.catalog.hardware import gpu_named
+    >>> from engine.catalog.calibration import fitted_calibration
+    >>> round(streamed_bytes_per_s(gpu_named("h100"), fitted_calibration()) / 1e12, 2)
+    2.68
+    """
+    return known.factor("hbm_share") * gpu.hbm_bytes_per_s
 
 
 def nvlink_collective_s(gpu: Gpu, op: str, ranks: Number, payload_bytes: Number) -> Number:

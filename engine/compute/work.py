@@ -1,12 +1,12 @@
 """Time one GPU computes on one micro-batch: of a layer, of the embedding, of the head and the loss."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
-from engine.catalog import calibration, kernel_rates
-from engine.catalog.calibration import Stack
+from engine.catalog import kernel_rates
+from engine.catalog.calibration import Calibration, Stack
 from engine.catalog.hardware import Gpu
 from engine.catalog.model import Model
 from engine.compute.flops import head_width
@@ -51,12 +51,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Machine:
-    """What computes: the GPU, the precision of its matrix products, the software and how many GPUs wait for each other."""
+    """What computes: the GPU, the precision of its matrix products, the software, how many GPUs wait for each other, and
+    what is known of all that."""
 
     gpu: Gpu
     precision: str
     stack: Stack
     gpus: int
+    calibration: Calibration
 
     @property
     def fp8(self) -> bool:
@@ -69,7 +71,7 @@ class Machine:
         return 1 + self.stack.jitter * max(0.0, float(np.log2(self.gpus / 8)))
 
 
-def layer_matmuls(model: Model, layout: Layout, tokens: float, moe: bool) -> list[Matmul]:
+def layer_matmuls(model: Model, layout: Layout, tokens: float, moe: bool, imbalance: float) -> list[Matmul]:
     """The matrix products of a layer's forward pass on one GPU, for so many tokens of a micro-batch."""
     t, h, heads = layout.tp, model.hidden, model.heads / layout.tp
     products = _attention_matmuls(model, layout, tokens)
@@ -80,7 +82,7 @@ def layer_matmuls(model: Model, layout: Layout, tokens: float, moe: bool) -> lis
     products.append(Matmul("router", own, model.experts, h))
     if model.shared_experts:
         products += _mlp("shared ", model, tokens, model.moe_ffn * model.shared_experts / t)
-    return products + _expert_matmuls(model, layout, tokens)
+    return products + _expert_matmuls(model, layout, tokens, imbalance)
 
 
 def _attention_matmuls(model: Model, layout: Layout, tokens: float) -> list[Matmul]:
@@ -108,11 +110,11 @@ def _mlp(name: str, model: Model, tokens: float, inner: float) -> list[Matmul]:
     ]
 
 
-def _expert_matmuls(model: Model, layout: Layout, tokens: float) -> list[Matmul]:
+def _expert_matmuls(model: Model, layout: Layout, tokens: float, imbalance: float) -> list[Matmul]:
     """Routed experts: the busiest GPU sets the pace."""
     local = model.experts / layout.ep
     pairs = (tokens if layout.ep == 1 else tokens / layout.sp) * model.top_k
-    rows = pairs / local * (calibration.factor("expert_imbalance") if layout.ep > 1 else 1.0)
+    rows = pairs / local * (imbalance if layout.ep > 1 else 1.0)
     inner, up = model.moe_ffn / layout.expert_tp, 2 if model.gated else 1
     return [
         Matmul("experts up", rows, up * inner, model.hidden, local),
@@ -127,11 +129,13 @@ def matmul_times(machine: Machine, products: list[Matmul]) -> np.ndarray:
     seconds = np.zeros(sizes.shape[:2])
     if single.any():
         m, n, k = np.moveaxis(sizes[single], -1, 0)
-        seconds[single] = kernel_rates.matmul_s(machine.gpu, machine.precision, m, n, k)
+        seconds[single] = kernel_rates.matmul_s(machine.gpu, machine.calibration, machine.precision, m, n, k)
     if not single.all():
         m, n, k = np.moveaxis(sizes[~single], -1, 0)
         experts = np.array([p.experts for p in products])[~single][:, None]
-        seconds[~single] = kernel_rates.grouped_matmul_s(machine.gpu, machine.precision, experts, m, n, k)
+        seconds[~single] = kernel_rates.grouped_matmul_s(
+            machine.gpu, machine.calibration, machine.precision, experts, m, n, k
+        )
     return seconds * machine.stack.g * machine.jitter
 
 
@@ -139,11 +143,13 @@ def matmul_times(machine: Machine, products: list[Matmul]) -> np.ndarray:
 def layer_work(model: Model, layout: Layout, machine: Machine, sequence_tokens: int, moe: bool) -> Work:
     """Seconds of one layer and micro-batch on one GPU."""
     tokens = layout.micro_batch * sequence_tokens / layout.cp
-    products = matmul_times(machine, layer_matmuls(model, layout, tokens, moe)).sum(axis=0)
+    known = machine.calibration
+    matmuls = layer_matmuls(model, layout, tokens, moe, known.factor("expert_imbalance"))
+    products = matmul_times(machine, matmuls).sum(axis=0)
     core, core_backward = _attention_core(model, layout, machine, sequence_tokens)
     forward, backward = _pointwise(model, layout, machine, tokens, moe)
     accumulation = _accumulation(model, layout, machine, moe)
-    gap = calibration.factor("launch_gap_s") * machine.jitter
+    gap = known.factor("launch_gap_s") * machine.jitter
     return Work(
         forward=float(products[0] + core + forward + gap * LAYER_KERNELS[0]),
         backward_input=float(products[1] + core_backward + backward + gap * LAYER_KERNELS[1]),
@@ -159,12 +165,12 @@ def _attention_core(model: Model, layout: Layout, machine: Machine, sequence_tok
     if machine.stack.fused_attention:
         rate = kernel_rates.attention_flop_per_s(machine.gpu, s / layout.cp, heads, width, b)
         forward = float(2 * b * heads * width * s**2 / layout.cp / rate) * slow
-        return forward, forward * calibration.factor("attention_backward")
+        return forward, forward * machine.calibration.factor("attention_backward")
     rate = kernel_rates.matmul_flop_per_s(machine.gpu, machine.precision, s, s, width)
     products = float(4 * b * heads * width * s**2 / layout.cp / rate) * slow
     scores = b * heads * s**2 / layout.cp
     # scale, mask, softmax and dropout each read and write the scores: 11 bytes a score forward, 16 backward
-    forward, backward = (float(kernel_rates.pointwise_s(machine.gpu, scores * traffic)) for traffic in (11, 16))
+    forward, backward = (_streamed_s(machine, scores * traffic) for traffic in (11, 16))
     return products + forward, 2 * products + backward
 
 
@@ -180,7 +186,7 @@ def _pointwise(model: Model, layout: Layout, machine: Machine, tokens: float, mo
     times = []
     for norm_passes, gate_passes in zip((10, 11), gate, strict=True):
         moved = 2 * tokens * (norm_passes * norms + 2 * heads + gate_passes * inner) + permuted
-        times.append(float(kernel_rates.pointwise_s(machine.gpu, moved)) * machine.stack.pointwise * machine.jitter)
+        times.append(_streamed_s(machine, moved) * machine.stack.pointwise * machine.jitter)
     return times[0], times[1]
 
 
@@ -190,17 +196,22 @@ def _accumulation(model: Model, layout: Layout, machine: Machine, moe: bool) -> 
     held = (parts.moe_rest if moe else parts.dense_layer) / layout.tp
     held += model.experts * parts.expert / (layout.ep * layout.expert_tp) if moe else 0.0
     traffic = 6 if layout.gradient_bytes == 4 else 2
-    exposed = calibration.factor("accumulation_exposed")
-    return float(kernel_rates.pointwise_s(machine.gpu, traffic * held)) * exposed * machine.jitter
+    exposed = machine.calibration.factor("accumulation_exposed")
+    return _streamed_s(machine, traffic * held) * exposed * machine.jitter
+
+
+def _streamed_s(machine: Machine, moved_bytes: float) -> float:
+    """Time to stream so many bytes to or from memory."""
+    return float(kernel_rates.pointwise_s(machine.gpu, machine.calibration, moved_bytes))
 
 
 @lru_cache(maxsize=1024)
 def head_work(model: Model, layout: Layout, machine: Machine, sequence_tokens: int) -> Work:
     """Seconds of the output head and the loss of one micro-batch: three products in BF16, 24 bytes a logit."""
     tokens, words = layout.micro_batch * sequence_tokens / layout.cp, model.vocab / layout.tp
-    wide = Machine(machine.gpu, "bf16", machine.stack, machine.gpus)
+    wide = replace(machine, precision="bf16")
     forward, back_input, back_weight = matmul_times(wide, [Matmul("head", tokens, words, model.hidden)])[0]
-    loss = float(kernel_rates.pointwise_s(machine.gpu, 12 * tokens * words)) * machine.jitter
+    loss = _streamed_s(machine, 12 * tokens * words) * machine.jitter
     return Work(float(forward) + loss, float(back_input) + loss, float(back_weight))
 
 
@@ -208,8 +219,5 @@ def head_work(model: Model, layout: Layout, machine: Machine, sequence_tokens: i
 def embedding_work(model: Model, layout: Layout, machine: Machine, sequence_tokens: int) -> Work:
     """Seconds of the input embedding of one micro-batch: rows are read forward, gradients added backward."""
     tokens = layout.micro_batch * sequence_tokens / layout.cp
-    forward, backward = (
-        float(kernel_rates.pointwise_s(machine.gpu, traffic * tokens * model.hidden)) * machine.jitter
-        for traffic in (4, 10)
-    )
+    forward, backward = (_streamed_s(machine, traffic * tokens * model.hidden) * machine.jitter for traffic in (4, 10))
     return Work(forward, 0.0, backward)

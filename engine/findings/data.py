@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from engine.catalog import calibration
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.units import bytes_text, seconds_text, share_text
@@ -20,7 +19,7 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
         return
     sent = sum(c.sent.value * c.count for c in traffic)
     shown = sum(c.exposed.value for c in traffic)
-    if shown < calibration.factor("seen_share") * estimate.step.seconds.value:
+    if shown < estimate.scenario.calibration.factor("seen_share") * estimate.step.seconds.value:
         return
     fabric = Fabric(cluster, estimate.scenario.gpus)
     risen = sum(float(load_of(c, estimate.step.placement, fabric).uplink_bytes.max()) for c in traffic)
@@ -52,7 +51,7 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
     layout = estimate.scenario.layout
     shown = sum(c.exposed.value for c in estimate.step.communication if c.axis == "dp")
     share = shown / estimate.step.seconds.value
-    if layout.zero == 3 and share > calibration.factor("network_bound_share"):
+    if layout.zero == 3 and share > estimate.scenario.calibration.factor("network_bound_share"):
         tokens = layout.micro_batch * estimate.scenario.sequence_tokens // layout.cp
         groups = "" if layout.hsdp_shard else ", or shard inside a group (HSDP)"
         yield Finding(

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from engine.catalog import calibration
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.units import bytes_text, share_text
@@ -23,12 +22,12 @@ def memory(estimate: Estimate) -> Iterator[Finding]:
             f"With the allocator's reserve and CUDA's context {share}.",
             *_less_memory(estimate),
         )
-    elif estimate.fullest.total.value > calibration.factor("roomy_share") * capacity:
+    elif estimate.fullest.total.value > estimate.scenario.calibration.factor("roomy_share") * capacity:
         yield Finding(
             "little-headroom",
             "warning",
             "Little memory to spare",
-            f"{share.capitalize()}; below {share_text(calibration.factor('roomy_share'))} allocated nobody ran out.",
+            f"{share.capitalize()}; below {share_text(estimate.scenario.calibration.factor('roomy_share'))} allocated nobody ran out.",
             *_less_memory(estimate),
         )
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from typing import Any
 
-from engine.catalog import calibration
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.document import divisors
@@ -16,7 +15,7 @@ from engine.pipeline.bubble import bubble_of_total
 def bubble(estimate: Estimate) -> Iterator[Finding]:
     """A bubble worth the trouble of another schedule."""
     layout, share = estimate.scenario.layout, estimate.alone.bubble_of_total
-    if share <= calibration.factor("large_bubble_share"):
+    if share <= estimate.scenario.calibration.factor("large_bubble_share"):
         return
     options = [(v, after) for v, after in _interleavings(estimate) if after < share]
     better = " or ".join(f"v = {v} ({share_text(after)})" for v, after in options[:2])

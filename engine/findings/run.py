@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from engine.catalog import calibration
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.units import bytes_text, seconds_text, share_text
@@ -13,10 +12,10 @@ from engine.memory.state import state_bytes
 def simpler(estimate: Estimate) -> Iterator[Finding]:
     """A small run that FSDP alone would carry."""
     scenario, layout = estimate.scenario, estimate.scenario.layout
-    if layout.zero == 3 or layout.pp == 1 or scenario.gpus > calibration.factor("simple_gpus"):
+    if layout.zero == 3 or layout.pp == 1 or scenario.gpus > estimate.scenario.calibration.factor("simple_gpus"):
         return
     state = state_bytes(estimate.parameters.value, 3, scenario.gpus)
-    if state < calibration.factor("simple_state_share") * estimate.capacity_bytes:
+    if state < estimate.scenario.calibration.factor("simple_state_share") * estimate.capacity_bytes:
         yield Finding(
             "simpler-layout-fits",
             "advice",
@@ -33,7 +32,7 @@ def experts(estimate: Estimate) -> Iterator[Finding]:
     layout, model = estimate.scenario.layout, estimate.scenario.model
     if not model.experts or layout.ep == 1:
         return
-    imbalance = calibration.factors()["expert_imbalance"]
+    imbalance = estimate.scenario.calibration.factors["expert_imbalance"]
     yield Finding(
         "experts-imbalanced",
         "advice",
@@ -48,7 +47,7 @@ def plausible(estimate: Estimate) -> Iterator[Finding]:
     """An MFU above what anyone has published."""
     value = estimate.mfu.causal.value
     given = estimate.scenario.training.mfu
-    most = calibration.factors()["plausible_mfu"]
+    most = estimate.scenario.calibration.factors["plausible_mfu"]
     if max(value, given or 0) > most.value:
         shown = max(value, given or 0)
         yield Finding(
@@ -64,7 +63,7 @@ def plausible(estimate: Estimate) -> Iterator[Finding]:
 def restarts(estimate: Estimate) -> Iterator[Finding]:
     """A run that loses much of its time to failures."""
     goodput = estimate.training.goodput_share
-    if goodput.value < calibration.factor("useful_share"):
+    if goodput.value < estimate.scenario.calibration.factor("useful_share"):
         mtbf = goodput.numbers["M"]
         yield Finding(
             "no-restart-plan",

@@ -42,11 +42,29 @@ class WrongModel:
 
 
 @dataclass(frozen=True)
+class Given:
+    """A number that nobody computed: the scenario, the catalogue or a paper gives it. It has a source and no working."""
+
+    label: str
+    value: float
+    unit: str
+    source: str
+
+    @property
+    def text(self) -> str:
+        return quantity_text(self.value, self.unit)
+
+    def document(self) -> dict[str, Any]:
+        """The number as the API gives it: like a term, without a formula."""
+        return _document(self, None, None)
+
+
+@dataclass(frozen=True)
 class Term:
     """A value that knows how it was computed. Arguments may be Terms: a working opens into further workings."""
 
     formula: "Formula"
-    arguments: Mapping[str, "float | Term"]
+    arguments: Mapping[str, "float | Value"]
     label: str
     value: float
 
@@ -60,11 +78,12 @@ class Term:
 
     @property
     def symbolic(self) -> str:
-        return self.formula.latex(self.numbers)
+        return self.formula.symbolic(self.numbers if self.formula.case else {})
 
     @property
     def substituted(self) -> str:
-        return self.formula.latex(self.numbers, {name: latex_number(v) for name, v in self.numbers.items()})
+        numbers = self.numbers
+        return self.formula.latex(numbers, {name: latex_number(number) for name, number in numbers.items()})
 
     @property
     def numbers(self) -> dict[str, float]:
@@ -76,19 +95,26 @@ class Term:
 
     def document(self) -> dict[str, Any]:
         """The term as the API gives it."""
-        return {
-            "label": self.label,
-            "value": self.value,
-            "unit": self.unit,
-            "formula": self.symbolic,
-            "substituted": self.substituted,
-            "source": self.source,
-        }
+        return _document(self, self.symbolic, self.substituted)
 
 
-def number_of(argument: "float | Term") -> float:
-    """The number in an argument that may be a Term."""
-    return argument.value if isinstance(argument, Term) else argument
+Value = Term | Given  # a number that can be asked where it comes from
+
+
+def _document(value: Value, symbolic: str | None, substituted: str | None) -> dict[str, Any]:
+    return {
+        "label": value.label,
+        "value": value.value,
+        "unit": value.unit,
+        "formula": symbolic,
+        "substituted": substituted,
+        "source": value.source,
+    }
+
+
+def number_of(argument: "float | Value") -> float:
+    """The number in an argument that may be a Term, or given."""
+    return argument.value if isinstance(argument, (Term, Given)) else argument
 
 
 @dataclass
@@ -104,6 +130,10 @@ class Formula:
     title: str
     wrongs: list[WrongModel] = field(default_factory=list)
     name: str = ""
+    symbols: dict[Any, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.defaults = tuple((name, parameter.default) for name, parameter in self.parameters.items())
 
     def __call__(self, *args: Number, **kwargs: Number) -> Number:
         return self.function(*args, **kwargs)
@@ -114,10 +144,17 @@ class Formula:
         texts = shown or {name: parameter.symbol for name, parameter in self.parameters.items()}
         return _PLACE.sub(lambda match: _in_place(texts[match[1]], match[2]), template)
 
-    def explain(self, label: str = "", /, **arguments: "float | Term") -> Term:
+    def symbolic(self, numbers: Mapping[str, float]) -> str:
+        """The LaTeX in symbols of the case these numbers select, written once for each case."""
+        case = numbers[self.case] if self.case else None
+        if case not in self.symbols:
+            self.symbols[case] = self.latex(numbers)
+        return self.symbols[case]
+
+    def explain(self, label: str = "", /, **arguments: "float | Value") -> Term:
         """The value of these arguments together with its working."""
-        full = {n: arguments.get(n, p.default) for n, p in self.parameters.items()}
-        value = self.function(**{name: number_of(argument) for name, argument in full.items()})  # type: ignore[arg-type]
+        full = {name: arguments.get(name, default) for name, default in self.defaults}
+        value = self.function(**{n: a.value if isinstance(a, (Term, Given)) else a for n, a in full.items()})
         return Term(self, full, label or self.title, float(value))  # type: ignore[arg-type]
 
     def answer(self, given: Mapping[str, object]) -> Term:

@@ -5,38 +5,17 @@ from dataclasses import dataclass
 from engine.catalog.model import called_parameters
 from engine.compute.flops import training_flop
 from engine.estimate import Estimate
-from engine.language.formula import Number, Term, formula
+from engine.language.formula import Given, Number, Value, formula
 from engine.language.units import share_text
 from engine.memory.state import state_bytes
 from engine.pipeline.bubble import bubble_of_total
-from engine.run.training import gpu_hours, run_usd, tokens_per_second, wall_days
+from engine.run.speed import tokens_per_second
+from engine.run.training import gpu_hours, run_usd, wall_days
 from engine.step.parts import share_of_step
 
 USUAL_MFU = 0.40  # the interview card's middle of 35 to 45 %
-
-
-@formula(r"<n>", unit="parameters", source="The size people say; two digits where a model has no name")
-def round_parameters(n: Number) -> Number:
-    """Parameters as one says them.   [parameters]
-
-    n   parameters, rounded   [parameters]
-
-    >>> round_parameters(70e9)
-    70000000000.0
-    """
-    return n
-
-
-@formula(r"<m>", unit="share of peak", source="The interview card: 35 to 45 % of BF16 peak on H100")
-def assumed_mfu(m: Number) -> Number:
-    """The MFU one assumes before anything is known.   [share]
-
-    m   assumed utilization   [share above 0]
-
-    >>> assumed_mfu(0.4)
-    0.4
-    """
-    return m
+USUAL = "The interview card: 35 to 45 % of BF16 peak on H100"
+AS_SAID = "The size people say; two digits where a model has no name"
 
 
 @formula(
@@ -60,14 +39,28 @@ def napkin_step_s(N: Number, B: Number, s: Number, g: Number, P: Number, u: Numb
     return 6 * N * B * s / (g * P * u)
 
 
+@formula(r"\frac{<N>}{<t> \cdot <p>}", unit="parameters", source="As if every GPU of a copy held as much as any other")
+def gpu_share(N: Number, t: Number, p: Number) -> Number:
+    """A GPU's even part of the parameters, before ZeRO shards it.   [parameters]
+
+    N   parameters                [parameters]
+    t   tensor-parallel degree    [count]
+    p   pipeline stages           [count]
+
+    >>> gpu_share(70e9, 8, 4) / 1e9
+    2.1875
+    """
+    return N / (t * p)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """One quantity by both lenses, and why they differ."""
 
     name: str
     label: str
-    napkin: Term
-    exact: Term
+    napkin: Value
+    exact: Value
     why: str
 
 
@@ -86,12 +79,11 @@ def comparisons(estimate: Estimate) -> tuple[Comparison, ...]:
         float(f"{estimate.parameters.value:.2g}"),
         float(f"{estimate.active_parameters:.2g}"),
     )
-    everything = round_parameters.explain("parameters", n=total)
-    parameters = round_parameters.explain("active parameters", n=active)
-    mfu = assumed_mfu.explain("MFU", m=run.mfu or USUAL_MFU)
-    state = state_bytes.explain(
-        "training state per GPU", N=everything.value / (layout.tp * layout.pp), zero=layout.zero, D=layout.shard_width
-    )
+    everything = Given("parameters", total, "parameters", AS_SAID)
+    parameters = Given("active parameters", active, "parameters", AS_SAID)
+    mfu = Given("MFU", run.mfu or USUAL_MFU, "share of peak", "Given with the run" if run.mfu else USUAL)
+    share = gpu_share.explain("parameters per GPU", N=everything, t=layout.tp, p=layout.pp)
+    state = state_bytes.explain("training state per GPU", N=share, zero=layout.zero, D=layout.shard_width)
     step = napkin_step_s.explain(
         "one step", N=parameters, B=layout.global_batch, s=scenario.sequence_tokens, g=scenario.gpus, P=peak, u=mfu
     )

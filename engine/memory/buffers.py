@@ -1,29 +1,28 @@
 """Working buffers: memory that comes and goes within a step but has to be there at the peak."""
 
 from engine.catalog.model import Model
-from engine.language.formula import Number, Term, formula
+from engine.language.formula import Number, Term, formula, number_of
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk
-from engine.memory.parameters import count
+from engine.memory.held import largest_layer_term, stage_end_term
 
 PEAKS = "Fifteen measured runs on B200 (SimuMax): with all these terms the mean error of the peak is 1.6 %"
 
 
 @formula(
-    r"\frac{2 \cdot <P>}{<t>}",
+    r"2 \cdot <P>",
     unit="bytes",
     source=f"Transformer Engine computes a layer's weight gradients apart. {PEAKS}",
 )
-def weight_gradient_bytes(P: Number, t: Number) -> Number:
+def weight_gradient_bytes(P: Number) -> Number:
     """Weight gradients of one layer before they are added to the main gradients.   [bytes]
 
-    P   parameters of a layer's matrices   [parameters]
-    t   tensor-parallel degree             [count]
+    P   parameters of the largest layer, per GPU   [parameters]
 
-    >>> weight_gradient_bytes(855.6e6, 8) / 1e6
+    >>> weight_gradient_bytes(855.6e6 / 8) / 1e6
     213.9
     """
-    return 2 * P / t
+    return 2 * P
 
 
 @formula(
@@ -55,6 +54,27 @@ def mlp_working_bytes(T: Number, f: Number, t: Number) -> Number:
     168.0
     """
     return 6 * T * f / t
+
+
+@formula(
+    r"6 \cdot <T> \cdot <f> \cdot \left(\frac{<k>}{<p>} + \frac{<s>}{<t>}\right)",
+    unit="bytes",
+    source=PEAKS,
+)
+def experts_working_bytes(T: Number, f: Number, k: Number, p: Number, s: Number, t: Number) -> Number:
+    """Gradients of gate, up and their product in the backward pass of the experts of a layer.   [bytes]
+
+    T   tokens of a micro-batch on this rank             [tokens]
+    f   inner size of one expert                         [count]
+    k   experts a token goes to                          [count]
+    p   ways its tokens are cut: the tensor-parallel degree with sequence parallelism, else 1   [count]
+    s   experts that every token passes                  [count or none]
+    t   tensor-parallel degree                           [count]
+
+    >>> experts_working_bytes(4096, 2048, 8, 1, 1, 1) / 2**20
+    432.0
+    """
+    return 6 * T * (f * (k / p + s / t))
 
 
 @formula(
@@ -125,34 +145,40 @@ def buffer_bytes(g: Number, i: Number, m: Number, l: Number, u: Number, q: Numbe
 
 
 def buffers_term(
-    model: Model, layout: Layout, chunk: Chunk, tokens: float, fused: bool, stage_parameters: float, fp8: bool
+    model: Model, layout: Layout, chunk: Chunk, tokens: float, fused: bool, stage_parameters: Term, fp8: bool
 ) -> Term:
     """The working buffers of a stage, with the working.   [bytes]
 
     tokens   of a micro-batch on this rank
     fused    whether the loss is fused
     """
-    parts, t = count(model), layout.tp
-    moe, dense = chunk.moe > 0, chunk.dense > 0
-    largest = max(parts.dense_layer * dense, parts.moe_rest * moe) / t
-    experts = parts.expert * model.experts / (layout.ep * layout.expert_tp) * moe
-    inner = max(model.ffn * dense / t, model.moe_ffn * (model.top_k / layout.sp + model.shared_experts / t) * moe)
-    end = max(parts.embedding * chunk.embedding, (parts.head or parts.embedding) * chunk.head) / t
+    layer = largest_layer_term(model, layout, chunk)
     sharded = layout.zero == 3 and layout.shard_width > 1
-    zero = {"g": 0.0, "i": 0.0, "l": 0.0, "u": 0.0, "q": 0.0}
-    return buffer_bytes.explain(
-        "buffers",
-        **{
-            **zero,
-            "g": weight_gradient_bytes.explain(P=largest * t + experts * t, t=t),
-            "m": mlp_working_bytes.explain(T=tokens, f=inner * t, t=t),
-            **({"i": gathered_input_bytes.explain(T=tokens, h=model.hidden)} if layout.sp > 1 else {}),
-            **({"l": logit_bytes.explain(k=2 if fused else 6, T=tokens, V=model.vocab, t=t)} if chunk.head else {}),
-            **(
-                {"u": gathered_units_bytes.explain(l=largest + experts, g=layout.gradient_bytes, u=end)}
-                if sharded
-                else {}
-            ),
-            **({"q": fp8_copy_bytes.explain(P=stage_parameters)} if fp8 else {}),
-        },
-    )
+    parts: dict[str, Term | float] = {"i": 0.0, "l": 0.0, "u": 0.0, "q": 0.0}
+    parts["g"] = weight_gradient_bytes.explain(P=layer)
+    parts["m"] = _mlp_term(model, layout, chunk, tokens)
+    if layout.sp > 1:
+        parts["i"] = gathered_input_bytes.explain(T=tokens, h=model.hidden)
+    if chunk.head:
+        parts["l"] = logit_bytes.explain(k=2 if fused else 6, T=tokens, V=model.vocab, t=layout.tp)
+    if sharded:
+        parts["u"] = gathered_units_bytes.explain(
+            l=layer, g=layout.gradient_bytes, u=stage_end_term(model, layout, chunk)
+        )
+    if fp8:
+        parts["q"] = fp8_copy_bytes.explain(P=stage_parameters)
+    return buffer_bytes.explain("buffers", **parts)
+
+
+def _mlp_term(model: Model, layout: Layout, chunk: Chunk, tokens: float) -> Term | float:
+    """Of the kind of layer that needs more, where a stage holds both."""
+    kinds: list[Term] = []
+    if chunk.dense:
+        kinds.append(mlp_working_bytes.explain(T=tokens, f=model.ffn, t=layout.tp))
+    if chunk.moe:
+        kinds.append(
+            experts_working_bytes.explain(
+                T=tokens, f=model.moe_ffn, k=model.top_k, p=layout.sp, s=model.shared_experts, t=layout.tp
+            )
+        )
+    return max(kinds, key=number_of, default=0.0)

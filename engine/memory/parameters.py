@@ -171,3 +171,23 @@ def parameters_term(model: Model) -> Term:
     return total_parameters.explain(
         "parameters", embedding=parts.embedding, layers=parts.body, head=parts.head + parts.final_norm
     )
+
+
+@formula(
+    r"<N> - <m> \cdot (<E> - <k>) \cdot <x>",
+    unit="parameters",
+    source="A token passes its top-k experts instead of all",
+)
+def active_parameters(N: Number, m: Number, E: Number, k: Number, x: Number) -> Number:
+    """Parameters that one token passes.   [parameters]
+
+    N   parameters of the model         [parameters]
+    m   layers with experts             [count or none]
+    E   experts of a layer              [count or none]
+    k   experts a token goes to         [count or none]
+    x   parameters of one expert        [parameters]
+
+    >>> active_parameters(70e9, 0, 0, 0, 0) == 70e9
+    True
+    """
+    return N - m * (E - k) * x

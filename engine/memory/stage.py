@@ -3,21 +3,19 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.catalog import calibration
+from engine.catalog.calibration import Calibration
 from engine.catalog.model import Model
 from engine.language.formula import Term, number_of
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage
 from engine.memory.activations import layer_kept_term
 from engine.memory.buffers import buffers_term
-from engine.memory.parameters import count
+from engine.memory.held import gpu_parameters, stage_parameter_terms
 from engine.memory.state import (
     activation_bytes,
     held_bytes,
     held_with_experts_bytes,
     needed_bytes,
-    stage_expert_parameters,
-    stage_parameters,
     stage_state_bytes,
     stage_total_bytes,
 )
@@ -34,6 +32,7 @@ class StageMemory:
     optimizer: Term
     activations: Term
     buffers: Term
+    known: Calibration
 
     @property
     def parts(self) -> tuple[Term, ...]:
@@ -58,8 +57,8 @@ class StageMemory:
     @cached_property
     def needed(self) -> Term:
         """What the GPU must have: the total, what the allocator reserves, and the context."""
-        context = calibration.factor("context_bytes") + calibration.factor("nccl_bytes")
-        return needed_bytes.explain("needed", p=self.total, f=calibration.factor("allocator_share"), c=context)
+        context = self.known.factor("context_bytes") + self.known.factor("nccl_bytes")
+        return needed_bytes.explain("needed", p=self.total, f=self.known.factor("allocator_share"), c=context)
 
 
 def stage_memory(
@@ -68,6 +67,7 @@ def stage_memory(
     sequence_tokens: int,
     stage: Stage,
     in_flight: float,
+    known: Calibration,
     *,
     fp8: bool,
     fused: bool,
@@ -76,36 +76,23 @@ def stage_memory(
     """The memory of one stage.
 
     in_flight   micro-batches whose activations the stage holds at its peak, in full stages
+    known       what the allocator, CUDA and NCCL take besides
     copies      copies of a stage's weights that a device holds (2 in DualPipe: counted in the stage's chunks)
     """
     own, experts = stage_parameter_terms(model, layout, stage.whole)
     weights, gradients, optimizer = _state(layout, own, experts)
     tokens = layout.micro_batch * sequence_tokens / layout.cp
-    held = own.value + experts.value
+    held = gpu_parameters.explain("parameters per GPU", o=own, x=experts)
     return StageMemory(
         stage=stage.index,
-        parameters=held,
+        parameters=held.value,
         weights=weights,
         gradients=gradients,
         optimizer=optimizer,
         activations=_activations(model, layout, sequence_tokens, stage.whole, in_flight / copies, fp8),
         buffers=buffers_term(model, layout, stage.whole, tokens, fused, held, fp8),
+        known=known,
     )
-
-
-def stage_parameter_terms(model: Model, layout: Layout, chunk: Chunk) -> tuple[Term, Term]:
-    """Parameters per GPU: all but routed experts, and those."""
-    parts = count(model)
-    ends = parts.embedding * chunk.embedding + (parts.head + parts.final_norm) * chunk.head
-    if parts.head == 0 and chunk.head and not chunk.embedding:
-        ends += parts.embedding  # tied, but at the other end of the pipe: a second copy
-    own = stage_parameters.explain(
-        "parameters per GPU", n=chunk.dense, l=parts.dense_layer, m=chunk.moe, r=parts.moe_rest, e=ends, t=layout.tp
-    )
-    experts = stage_expert_parameters.explain(
-        "expert parameters per GPU", m=chunk.moe, E=model.experts, x=parts.expert, e=layout.ep, t=layout.expert_tp
-    )
-    return own, experts
 
 
 def _state(layout: Layout, own: Term, experts: Term) -> tuple[Term, Term, Term]:

@@ -56,48 +56,6 @@ def everything_sharded(N: Number, zero: int, D: Number) -> Number:
     return 16 * N / D
 
 
-@formula(
-    r"\frac{<n> \cdot <l> + <m> \cdot <r> + <e>}{<t>}",
-    unit="parameters",
-    source="Megatron-LM: tensor parallelism cuts every matrix; "
-    "the first stage also holds the embedding, the last the head",
-)
-def stage_parameters(n: Number, l: Number, m: Number, r: Number, e: Number, t: Number) -> Number:  # noqa: E741
-    """Parameters per GPU of a stage, without routed experts.   [parameters]
-
-    n   dense layers                                     [count or none]
-    l   parameters of a dense layer                      [parameters]
-    m   layers with experts                              [count or none]
-    r   parameters of such a layer without its experts   [parameters]
-    e   embedding or head, where the stage holds one     [parameters]
-    t   tensor-parallel degree                           [count]
-
-    >>> round(stage_parameters(20, 855.65e6, 0, 0, 1050.7e6, 8) / 1e9, 2)
-    2.27
-    """
-    return (n * l + m * r + e) / t
-
-
-@formula(
-    r"\frac{<m> \cdot <E> \cdot <x>}{<e> \cdot <t>}",
-    unit="parameters",
-    source="Experts are dealt over expert-parallel ranks",
-)
-def stage_expert_parameters(m: Number, E: Number, x: Number, e: Number, t: Number) -> Number:
-    """Parameters per GPU of a stage's routed experts.   [parameters]
-
-    m   layers with experts            [count or none]
-    E   experts of a layer             [count or none]
-    x   parameters of one expert       [parameters]
-    e   expert-parallel degree         [count]
-    t   tensor-parallel degree inside an expert   [count]
-
-    >>> stage_expert_parameters(4, 256, 44e6, 64, 1) / 1e6
-    704.0
-    """
-    return m * E * x / (e * t)
-
-
 @formula(r"<b> \cdot \frac{<P>}{<D>}", unit="bytes", source=ZERO)
 def held_bytes(b: Number, P: Number, D: Number) -> Number:
     """One part of the training state of one GPU.   [bytes]
@@ -195,3 +153,22 @@ def needed_bytes(p: Number, f: Number, c: Number) -> Number:
     76.2
     """
     return p * (1 + f) + c
+
+
+@formula(
+    r"<p> \cdot (1 + <f>) + <c> \le <M>",
+    unit="yes or no",
+    source="SimuMax (allocator), stas00/ml-engineering (CUDA context and NCCL)",
+)
+def fits(p: Number, f: Number, c: Number, M: Number) -> Number:
+    """Whether the fullest stage fits, with the allocator's reserve and CUDA's context: 1 if so.   [yes or no]
+
+    p   allocated at the peak                     [bytes]
+    f   what the allocator reserves on top        [share]
+    c   CUDA context and NCCL                     [bytes]
+    M   memory of one GPU                         [bytes]
+
+    >>> fits(70e9, 0.06, 2e9, 80e9)
+    True
+    """
+    return p * (1 + f) + c <= M

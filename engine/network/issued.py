@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine.language.formula import Number, Term, formula
-from engine.network.collectives import ring_all_gather_sent_bytes
+from engine.language.formula import Number, Term, formula, number_of
 from engine.network.links import SENT
 from engine.network.placement import Reach
 
@@ -45,8 +44,8 @@ def exposed_s(n: Number, t: Number, x: Number) -> Number:
 class Collective:
     """One kind of collective of a step, on the busiest stage.
 
-    payload_bytes   the whole buffer of one   [bytes]
-    count           how often a step issues it
+    payload         the whole buffer of one   [bytes]
+    times           how often a step issues it; in a `LayerTraffic`, how often a layer does in one pass
     each_s          time of one               [s]
     exposed_share   share of that time that nothing hides
     delay           what they add to the step, where no share says it: sends between stages delay each other
@@ -55,28 +54,42 @@ class Collective:
     axis: str
     op: str
     what: str
-    payload_bytes: float
-    count: float
+    payload: Term
+    times: Term | float
     reach: Reach
     each_s: float
     exposed_share: float
     delay: Term | None = None
 
+    @property
+    def payload_bytes(self) -> float:
+        return self.payload.value
+
+    @property
+    def count(self) -> float:
+        return number_of(self.times)
+
+    @property
+    def counted(self) -> Term:
+        """How `times` of a step came about."""
+        assert isinstance(self.times, Term), "a layer's collectives are counted by step.counted"
+        return self.times
+
     @cached_property
     def sent(self) -> Term:
-        """Bytes one GPU sends in one of them."""
+        """Bytes one GPU sends in one of them: of a send, the buffer itself."""
         if self.op == "send":
-            return ring_all_gather_sent_bytes.explain("sent", S=2 * self.payload_bytes, n=2)
-        return SENT[self.op].explain("sent", S=self.payload_bytes, n=self.reach.size)
+            return self.payload
+        return SENT[self.op].explain("sent", S=self.payload, n=self.reach.size)
 
     @cached_property
     def seconds(self) -> Term:
-        return times_s.explain(self.what, n=self.count, t=self.each_s)
+        return times_s.explain(self.what, n=self.times, t=self.each_s)
 
     @cached_property
     def exposed(self) -> Term:
         return self.delay or exposed_s.explain(
-            f"{self.what}, exposed", n=self.count, t=self.each_s, x=self.exposed_share
+            f"{self.what}, exposed", n=self.times, t=self.each_s, x=self.exposed_share
         )
 
 

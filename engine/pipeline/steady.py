@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.pipeline.schedules import Placement, Schedule
 from engine.pipeline.simulator import Durations, simulate
-from engine.pipeline.timeline import Timeline, idle_of_ideal, idle_of_total
+from engine.pipeline.timeline import Timeline, idle_of_ideal, idle_of_total, simulated_in_flight
 
 LONG_OPS = 40_000  # a simulation of so many operations takes about 50 ms
 MOST_OPS = 120_000  # and of so many 0.15 s: a step that has not settled by then goes on at its mean pace
@@ -25,7 +25,8 @@ class Outline:
 
     makespan     [time]
     busy         of each stage   [time]
-    in_flight    of each stage, as in Timeline
+    held         of each stage, as in Timeline    [chunks]
+    chunk_share  how much of a full stage one chunk holds
     held_until_weights   of each stage, as in Timeline
     simulated    micro-batches that were simulated; the rest repeats them   [count]
     exact        whether the rest was seen to repeat them
@@ -33,10 +34,16 @@ class Outline:
 
     makespan: float
     busy: tuple[float, ...]
-    in_flight: tuple[float, ...]
+    held: tuple[int, ...]
+    chunk_share: float
     held_until_weights: tuple[float, ...]
     simulated: int
     exact: bool = True
+
+    @property
+    def in_flight(self) -> tuple[float, ...]:
+        """Micro-batches in flight on each stage, as in Timeline."""
+        return tuple(simulated_in_flight(n=held, w=self.chunk_share) for held in self.held)
 
     @property
     def bubble_of_total(self) -> float:
@@ -85,7 +92,7 @@ def simulate_long(
         if outline is not None:
             return outline
     full = simulated(micro_batches)
-    return Outline(full.makespan, full.busy, full.in_flight, full.held_until_weights, micro_batches)
+    return Outline(full.makespan, full.busy, full.held, full.chunk_share, full.held_until_weights, micro_batches)
 
 
 def _extended(
@@ -96,7 +103,8 @@ def _extended(
     if schedule.phased:
         one, two = simulated(1), simulated(2)
         later = (two.makespan - one.makespan) * (micro_batches - 2)
-        return _longer(two, 2, micro_batches, later, (float(micro_batches),) * stages)
+        full = (float(micro_batches),) * stages
+        return _longer(two, 2, micro_batches, later, (micro_batches * len(placement.places[0]),) * stages, full)
     period = placement.pipes * stages
     few = 10 * period + micro_batches % period
     while few < micro_batches:
@@ -106,7 +114,7 @@ def _extended(
         more = few + few // period * period  # about twice as many, and still short of the end by whole periods
         if settled or ops_each * min(more, micro_batches) > MOST_OPS:
             later = sum(times) / len(times) * ((micro_batches - few) // period)
-            return _longer(part, few, micro_batches, later, part.in_flight, part.held_until_weights, settled)
+            return _longer(part, few, micro_batches, later, part.held, part.held_until_weights, settled)
         few = more
     return None
 
@@ -116,13 +124,13 @@ def _longer(
     m: int,
     micro_batches: int,
     later: float,
-    in_flight: tuple[float, ...],
-    held: tuple[float, ...] | None = None,
+    held: tuple[int, ...],
+    held_until_weights: tuple[float, ...],
     exact: bool = True,
 ) -> Outline:
     """The outline of a step that ends so much later than the `m` micro-batches that were simulated."""
     busy = tuple(time * micro_batches / m for time in part.busy)
-    return Outline(part.makespan + later, busy, in_flight, held or in_flight, m, exact)
+    return Outline(part.makespan + later, busy, held, part.chunk_share, held_until_weights, m, exact)
 
 
 def _period_times(timeline: Timeline, length: int) -> list[float]:

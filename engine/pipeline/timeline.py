@@ -6,6 +6,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
+from engine.language.formula import Number, formula
+
+TIMELINE = "Exact timeline of the schedule, every stage like the mean one, sends without time"
 HAIR = 1e-12  # gaps below this share of the step are rounding, not idling
 
 
@@ -25,13 +28,54 @@ class Interval(NamedTuple):
     end: float
 
 
+@formula(r"1 - \frac{<b>}{<p> \cdot <e>}", unit="share of the step", source=TIMELINE)
+def simulated_bubble_of_total(b: Number, p: Number, e: Number) -> Number:
+    """Share of a simulated step in which a stage idles.   [0 to 1]
+
+    b   time in which stages are busy, all together     [s]
+    p   pipeline stages                                 [count]
+    e   from the first forward to the last backward     [s above 0]
+
+    >>> simulated_bubble_of_total(12, 4, 4)
+    0.25
+    """
+    return 1 - b / (p * e)
+
+
+@formula(r"\frac{<p> \cdot <e>}{<b>} - 1", unit="share of the ideal step", source=TIMELINE)
+def simulated_bubble_of_ideal(b: Number, p: Number, e: Number) -> Number:
+    """Idle time of a simulated step over the time without a bubble.   [0 and above]
+
+    b   time in which stages are busy, all together     [s above 0]
+    p   pipeline stages                                 [count]
+    e   from the first forward to the last backward     [s]
+
+    >>> simulated_bubble_of_ideal(12, 4, 3.75)
+    0.25
+    """
+    return p * e / b - 1
+
+
+@formula(r"<n> \cdot <w>", unit="micro-batches", source=TIMELINE)
+def simulated_in_flight(n: Number, w: Number) -> Number:
+    """Micro-batches that a stage holds at its peak, in activations of a full stage.   [micro-batches]
+
+    n   chunks whose activations it holds at once   [count]
+    w   share of a full stage in one chunk          [share above 0]
+
+    >>> simulated_in_flight(11, 0.5)
+    5.5
+    """
+    return n * w
+
+
 def idle_of_total(busy: Sequence[float], makespan: float) -> float:
     """Share of the step in which a stage idles, averaged over stages.   [0 to 1]
 
     >>> idle_of_total([3.0, 3.0], makespan=4.0)
     0.25
     """
-    return 1 - sum(busy) / (len(busy) * makespan) if makespan else 0.0
+    return simulated_bubble_of_total(b=sum(busy), p=len(busy), e=makespan) if makespan else 0.0
 
 
 def idle_of_ideal(busy: Sequence[float], makespan: float) -> float:
@@ -40,7 +84,7 @@ def idle_of_ideal(busy: Sequence[float], makespan: float) -> float:
     >>> idle_of_ideal([3.0, 3.0], makespan=4.5)
     0.5
     """
-    return makespan * len(busy) / sum(busy) - 1 if sum(busy) else 0.0
+    return simulated_bubble_of_ideal(b=sum(busy), p=len(busy), e=makespan) if sum(busy) else 0.0
 
 
 @dataclass(frozen=True)
@@ -105,9 +149,14 @@ class Timeline:
         return _steps((*taken, *freed))
 
     @cached_property
+    def held(self) -> tuple[int, ...]:
+        """Most chunks whose activations each stage holds at once."""
+        return tuple(_peak(self.memory_over_time(stage)) for stage in range(self.stages))
+
+    @property
     def in_flight(self) -> tuple[float, ...]:
         """Most micro-batches held by each stage at once, in activations of a full stage: a chunk counts its share."""
-        return tuple(self.chunk_share * _peak(self.memory_over_time(stage)) for stage in range(self.stages))
+        return tuple(simulated_in_flight(n=held, w=self.chunk_share) for held in self.held)
 
     @cached_property
     def held_weights(self) -> tuple[float, ...]:

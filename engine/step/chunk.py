@@ -16,7 +16,7 @@ class ChunkTime:
     recompute: float
     forward_wait: float
     backward_wait: float
-    traffic: tuple[tuple[Collective, float], ...]  # with how many layers issue it
+    traffic: tuple[tuple[int, bool, LayerTraffic], ...]  # so many layers, with experts or without, issue this
     backward_nic: float  # of the backward pass's computation, beside which the NIC is busy with other axes than dp
 
     @property
@@ -36,29 +36,29 @@ def chunk_time(traffic: Traffic, chunk: Chunk) -> ChunkTime:
         for number, moe in ((chunk.dense, False), (chunk.moe, True))
         if number
     ]
-    layers = [(number, work, traffic.layer(work, moe)) for number, work, moe in kinds]
+    issued = tuple((number, moe, traffic.layer(work, moe)) for number, work, moe in kinds)
     ends = [
         work(model, layout, machine, tokens)
         for present, work in ((chunk.embedding, embedding_work), (chunk.head, head_work))
         if present
     ]
-    parts = [(number, work) for number, work, _ in layers] + [(1, work) for work in ends]
+    parts = [(number, work) for number, work, _ in kinds] + [(1, work) for work in ends]
     work = Work(
         *(sum(n * getattr(w, name) for n, w in parts) for name in ("forward", "backward_input", "backward_weight"))
     )
     again = {
         "none": 0.0,
-        "selective": sum(n * w.core for n, w, _ in layers),
-        "full": sum(n * w.forward for n, w, _ in layers),
+        "selective": sum(n * w.core for n, w, _ in kinds),
+        "full": sum(n * w.forward for n, w, _ in kinds),
     }
     repeat = 1 if layout.recompute == "full" else 0
     return ChunkTime(
         work=work,
         recompute=again[layout.recompute],
-        forward_wait=sum(n * t.forward_s for n, _, t in layers),
-        backward_wait=sum(n * (t.backward_s + repeat * _repeated_s(t)) for n, _, t in layers),
-        traffic=tuple((c, n * times) for n, _, t in layers for c, times in _issued(t, repeat)),
-        backward_nic=sum(n * _nic_s(t) for n, _, t in layers),
+        forward_wait=sum(n * t.forward_s for n, _, t in issued),
+        backward_wait=sum(n * (t.backward_s + repeat * _repeated_s(t)) for n, _, t in issued),
+        traffic=issued,
+        backward_nic=sum(n * _nic_s(t) for n, _, t in issued),
     )
 
 
@@ -67,11 +67,9 @@ def _nic_s(traffic: LayerTraffic) -> float:
 
 
 def _repeated_s(traffic: LayerTraffic) -> float:
-    return sum(c.exposed.value for c in traffic.forward if c.axis != "dp")
+    return sum(c.exposed.value for c in traffic.forward if repeats(c))
 
 
-def _issued(traffic: LayerTraffic, repeat: int) -> list[tuple[Collective, int]]:
-    """Collectives of a layer with how often each is issued; full recomputation repeats the forward ones but no gather of
-    weights, which backward gathers anyway."""
-    forward = [(c, 1 + (repeat if c.axis != "dp" else 0)) for c in traffic.forward]
-    return forward + [(c, 1) for c in traffic.backward]
+def repeats(collective: Collective) -> bool:
+    """Whether full recomputation issues a forward collective once more: no gather of weights, which backward does anyway."""
+    return collective.axis != "dp"

@@ -3,11 +3,13 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from engine.catalog import calibration, kernel_rates
+from engine.catalog import kernel_rates
 from engine.language.formula import Term
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage, stages_of
+from engine.memory.held import local_parameters, sharded_parameters
 from engine.network.communication import Traffic
+from engine.network.counts import pipe_micro_batches
 from engine.network.issued import Collective
 from engine.network.placement import Placement
 from engine.pipeline.schedules import schedule_named
@@ -15,6 +17,7 @@ from engine.pipeline.simulator import Durations, even_durations, simulate
 from engine.pipeline.steady import Outline, simulate_long
 from engine.pipeline.timeline import Timeline
 from engine.step.chunk import ChunkTime, chunk_time
+from engine.step.counted import layer_collectives
 from engine.step.parts import (
     band_s,
     exposed_communication_s,
@@ -92,23 +95,24 @@ class Step:
         return band_s.explain("high end", s=self.seconds, d=self.band)
 
 
-def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
+def step_of(traffic: Traffic, held: tuple[tuple[Term, Term], ...]) -> Step:
     """The step of a layout.
 
     held   parameters per GPU of each stage: without routed experts, and those   [parameters]
     """
     layout, overlapped = traffic.layout, traffic.machine.stack.overlapped
     stages = stages_of(traffic.model, layout)
-    times = {chunk: chunk_time(traffic, chunk) for stage in stages for chunk in stage.chunks}
+    times = {chunk: chunk_time(traffic, chunk) for chunk in {chunk for stage in stages for chunk in stage.chunks}}
     durations = _durations(stages, times)
     send = traffic.pipeline_send()
-    outline = _outline(layout, durations, send.each_s, overlapped)
+    send_s = send.each_s if send else 0.0
+    outline = _outline(layout, durations, send_s, overlapped)
     free = outline if layout.pp == 1 else _outline(layout, durations, 0.0, overlapped)
     slowest = max(range(layout.pp), key=lambda stage: free.busy[stage])
     chunks = [times[chunk] for chunk in stages[slowest].chunks]
-    runs = layout.micro_batches / schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
-    issued = _step_collectives(chunks, runs)
-    if send.count:
+    runs = _runs(layout)
+    issued = layer_collectives(chunks, runs, layout.recompute)
+    if send:
         delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
         issued.append(replace(send, delay=delay))
     own, experts = held[slowest]
@@ -127,10 +131,18 @@ def step_of(traffic: Traffic, held: tuple[tuple[float, float], ...]) -> Step:
         optimizer=_optimizer(traffic, own, experts),
         outline=outline,
         durations=durations,
-        send_s=send.each_s,
+        send_s=send_s,
         overlapped=overlapped,
         band=_band(traffic),
     )
+
+
+def _runs(layout: Layout) -> Term | float:
+    """Micro-batches that pass each chunk of a stage."""
+    pipes = schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
+    if pipes == 1:
+        return layout.micro_batches
+    return pipe_micro_batches.explain("micro-batches of a direction", m=layout.micro_batches, p=pipes)
 
 
 def _outline(layout: Layout, durations: Durations, send_s: float, overlapped: bool) -> Outline:
@@ -167,32 +179,21 @@ def _durations(stages: tuple[Stage, ...], times: dict[Chunk, ChunkTime]) -> Dura
     )
 
 
-def _step_collectives(chunks: list[ChunkTime], runs: float) -> list[Collective]:
-    """Collectives of the layers, added up over layers, passes and micro-batches."""
-    found: dict[tuple[str, str, float, float], Collective] = {}
-    for chunk in chunks:
-        for collective, layers in chunk.traffic:
-            key = collective.what, collective.op, collective.payload_bytes, collective.exposed_share
-            seen = found.get(key)
-            times = collective.count * layers * runs + (seen.count if seen else 0)
-            found[key] = replace(collective, count=times)
-    return list(found.values())
-
-
-def _optimizer(traffic: Traffic, own: float, experts: float) -> Term:
-    layout = traffic.layout
+def _optimizer(traffic: Traffic, own: Term, experts: Term) -> Term:
+    layout, known = traffic.layout, traffic.machine.calibration
     widths = (layout.shard_width, layout.expert_shard_width) if layout.zero else (1, 1)
     return optimizer_s.explain(
         "optimizer",
-        k=calibration.factor("optimizer_shard_bytes"),
-        P=own / widths[0] + experts / widths[1],
-        l=calibration.factor("optimizer_local_bytes"),
-        Q=(own + experts) / (widths[0] if layout.zero == 3 else 1),
-        B=1 / float(kernel_rates.pointwise_s(traffic.cluster.gpu, 1.0)),
+        k=known.factor("optimizer_shard_bytes"),
+        P=sharded_parameters.explain("parameters stepped", P=own, D=widths[0], E=experts, X=widths[1]),
+        l=known.factor("optimizer_local_bytes"),
+        Q=local_parameters.explain("parameters held", P=own, E=experts, D=widths[0] if layout.zero == 3 else 1),
+        B=kernel_rates.streamed_bytes_per_s(traffic.cluster.gpu, known),
     )
 
 
 def _band(traffic: Traffic) -> float:
     """Half-width of the range: that of runs like this one, wider where none was so large."""
-    known = max(traffic.machine.stack.band, calibration.moe_band() if traffic.model.experts else 0.0)
-    return known + calibration.scale_band(traffic.machine.gpus)
+    machine = traffic.machine
+    alike = max(machine.stack.band, machine.calibration.moe_band if traffic.model.experts else 0.0)
+    return alike + machine.calibration.band_beyond(machine.gpus)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import gpu_named, gpu_names
 from engine.catalog.kernel_rates import (
-    LAUNCH_S,
     ROUND_TRIPS,
     TABLES,
     attention_flop_per_s,
@@ -22,6 +22,8 @@ from engine.catalog.kernel_rates import (
 from engine.language.refusal import Refusal
 from engine.language.units import GB, MIB
 
+KNOWN = fitted_calibration()
+LAUNCH_S = KNOWN.factor("launch_gap_s")
 MEASURED = ("h100", "a100-80gb", "h200", "b200", "gb200")  # GPUs that a table was measured on
 OPS = tuple(ROUND_TRIPS)
 SIZE = st.integers(1, 10**6)
@@ -72,8 +74,8 @@ def test_every_gpu_of_the_catalogue_answers_every_question(name):
     gpu = gpu_named(name)
     size = np.array([100.0, 3000.0, 70000.0])
     for precision in gpu.precisions:
-        assert np.all(matmul_s(gpu, precision, size, size[::-1], 4096) > LAUNCH_S)
-        assert np.all(grouped_matmul_s(gpu, precision, 8, size, 4096, 2048) > LAUNCH_S)
+        assert np.all(matmul_s(gpu, KNOWN, precision, size, size[::-1], 4096) > LAUNCH_S)
+        assert np.all(grouped_matmul_s(gpu, KNOWN, precision, 8, size, 4096, 2048) > LAUNCH_S)
     assert np.all(attention_flop_per_s(gpu, size, 8, 128, 1) > 1e12)
     for op in OPS:
         assert np.all(np.diff(nvlink_collective_s(gpu, op, 8, size * 1e4)) > 0)
@@ -84,7 +86,7 @@ def test_every_gpu_of_the_catalogue_answers_every_question(name):
 def test_no_matmul_beats_the_peak(name, m, n, k):
     gpu = gpu_named(name)
     for precision in gpu.precisions:
-        assert matmul_s(gpu, precision, m, n, k) > 2 * m * n * k / gpu.peak(precision)
+        assert matmul_s(gpu, KNOWN, precision, m, n, k) > 2 * m * n * k / gpu.peak(precision)
 
 
 def test_efficiency_is_clamped_outside_the_table_and_never_extrapolated():
@@ -99,13 +101,13 @@ def test_efficiency_is_clamped_outside_the_table_and_never_extrapolated():
 def test_a_thin_matmul_takes_as_long_as_moving_its_matrices():
     gpu = gpu_named("h100")
     moved = 2 * (8192 * 16 + 16 * 8192 + 8192 * 8192)
-    assert matmul_s(gpu, "bf16", 8192, 8192, 16) >= LAUNCH_S + pointwise_s(gpu, moved)
+    assert matmul_s(gpu, KNOWN, "bf16", 8192, 8192, 16) >= LAUNCH_S + pointwise_s(gpu, KNOWN, moved)
 
 
 @given(m=st.integers(7, 15), n=st.integers(8, 14), k=st.integers(8, 14))
 def test_doubling_the_rows_never_makes_a_matmul_faster(m, n, k):
     gpu = gpu_named("h100")
-    one, two = (matmul_s(gpu, "bf16", 2.0**rows_log2, 2**n, 2**k) for rows_log2 in (m, m + 1))
+    one, two = (matmul_s(gpu, KNOWN, "bf16", 2.0**rows_log2, 2**n, 2**k) for rows_log2 in (m, m + 1))
     assert two > one
 
 
@@ -189,8 +191,8 @@ def test_grouped_matmuls_agree_with_measured_expert_layers(name, precision, lowe
     table = [row for row in rows("moe", name) if row["dtype"] == precision and float(row["rows"]) >= 256]
     experts, tokens, hidden, ffn, us = (column(table, size) for size in ("experts", "rows", "hidden", "ffn", "us"))
     gpu = gpu_named(name)
-    ours = grouped_matmul_s(gpu, precision, experts, tokens, 2 * ffn, hidden)
-    ours += grouped_matmul_s(gpu, precision, experts, tokens, hidden, ffn)
+    ours = grouped_matmul_s(gpu, KNOWN, precision, experts, tokens, 2 * ffn, hidden)
+    ours += grouped_matmul_s(gpu, KNOWN, precision, experts, tokens, hidden, ffn)
     ratio = np.median(ours / (us * 1e-6))
     assert lowest < ratio < 1.02
 
@@ -199,21 +201,23 @@ def test_grouped_matmuls_agree_with_measured_expert_layers(name, precision, lowe
 def test_one_expert_is_one_matmul(name):
     gpu = gpu_named(name)
     for precision in gpu.precisions:
-        alone = matmul_s(gpu, precision, 4096, 8192, 2048)
-        assert grouped_matmul_s(gpu, precision, 1, 4096, 8192, 2048) == pytest.approx(alone)
+        alone = matmul_s(gpu, KNOWN, precision, 4096, 8192, 2048)
+        assert grouped_matmul_s(gpu, KNOWN, precision, 1, 4096, 8192, 2048) == pytest.approx(alone)
 
 
 def test_arrays_and_numbers_agree():
     gpu = gpu_named("b200")
     m, n, k = np.array([512, 9000]), np.array([4096, 100]), 8192
-    both = matmul_s(gpu, "mxfp8", m, n, k)
-    assert list(both) == pytest.approx([matmul_s(gpu, "mxfp8", int(a), int(b), k) for a, b in zip(m, n, strict=True)])
-    assert matmul_s(gpu, "mxfp8", m[:, None], n, k).shape == (2, 2)
+    both = matmul_s(gpu, KNOWN, "mxfp8", m, n, k)
+    assert list(both) == pytest.approx(
+        [matmul_s(gpu, KNOWN, "mxfp8", int(a), int(b), k) for a, b in zip(m, n, strict=True)]
+    )
+    assert matmul_s(gpu, KNOWN, "mxfp8", m[:, None], n, k).shape == (2, 2)
 
 
 def test_a_precision_the_gpu_lacks_is_refused():
     with pytest.raises(Refusal, match="bf16 or fp16"):
-        matmul_s(gpu_named("a100-80gb"), "fp8", 1024, 1024, 1024)
+        matmul_s(gpu_named("a100-80gb"), KNOWN, "fp8", 1024, 1024, 1024)
 
 
 def test_the_tables_carry_their_attribution():

@@ -18,6 +18,7 @@ from engine.ledger import AxisRow, wire_ledger
 from engine.network.fabric import Fabric
 from engine.network.issued import Collective
 from engine.network.link_load import LinkLoad, busy_share, load_of, uplink_share
+from engine.network.payloads import parameter_payload_bytes
 from engine.network.placement import Members, Placement
 
 AXIS_OF = {"data": "dp", "shard": "dp", "replica": "dp", "expert-data": "dp"}
@@ -118,7 +119,8 @@ def issued(placed: Placement, members: Members, op: str) -> Collective:
     reach = placed.reach(members)
     share = 2 * (reach.size - 1) / reach.size if op == "all_reduce" else (reach.size - 1) / reach.size
     payload = 96.0 if op == "send" else 96.0 / share if share else 0.0
-    return Collective(AXIS_OF.get(members, members), op, "asked", payload, 2, reach, 1.0, 1.0)
+    buffer = parameter_payload_bytes.explain(b=1, P=payload)
+    return Collective(AXIS_OF.get(members, members), op, "asked", buffer, 2, reach, 1.0, 1.0)
 
 
 @st.composite

@@ -7,13 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.language.units import GB, GIB
+from engine.memory.held import stage_expert_parameters, stage_parameters
 from engine.memory.state import (
     activation_bytes,
     held_bytes,
     held_with_experts_bytes,
     needed_bytes,
-    stage_expert_parameters,
-    stage_parameters,
     stage_total_bytes,
     state_bytes,
 )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.catalog import calibration
+from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import cluster_named
 from engine.compute.work import Work, layer_work
 from engine.ledger import wire_ledger
@@ -19,6 +19,7 @@ from engine.network.links import SENT, collective_s, send_time_s, way_of
 from engine.network.placement import Reach
 from engine.scenario import scenario_from
 
+KNOWN = fitted_calibration()
 H100 = cluster_named("hgx-h100")
 RINGS = ("all_gather", "reduce_scatter", "all_reduce")
 OVER = (1.0, 1.5, 2.0, 4.0, 8.0)  # leaf bandwidth down over up
@@ -43,8 +44,8 @@ class Both:
 
 
 def both(payload: float, nodes: int, local: int, nic: float = 50e9) -> Both:
-    inside, nic = calibration.factor("nvlink_share") * 450e9, calibration.factor("nic_share") * nic
-    hops = {"a": calibration.factor("node_hop_s"), "b": calibration.factor("local_hop_s")}
+    inside, nic = KNOWN.factor("nvlink_share") * 450e9, KNOWN.factor("nic_share") * nic
+    hops = {"a": KNOWN.factor("node_hop_s"), "b": KNOWN.factor("local_hop_s")}
     return Both(
         ring=flat_ring_s(S=payload, N=nodes, l=local, B=min(inside, local * nic), **hops),
         hierarchical=hierarchical_s(S=payload, N=nodes, l=local, V=inside, B=nic, **hops),
@@ -55,9 +56,9 @@ def both(payload: float, nodes: int, local: int, nic: float = 50e9) -> Both:
 @pytest.mark.parametrize("nodes", [16, 32, 128])
 def test_two_levels_win_for_small_buffers_over_many_nodes_and_the_ring_for_large_ones(nodes: int, local: int) -> None:
     """A ring over N x l ranks hops N (l-1) times inside nodes, two levels l-1 times; but their bytes follow each other."""
-    assert way_of("all_gather", 64e3, over(nodes, local), H100) == "hierarchical"
-    assert way_of("all_gather", 16e9, over(nodes, local), H100) == "ring"
-    ways = [way_of("all_gather", 2.0**power, over(nodes, local), H100) for power in range(10, 36)]
+    assert way_of("all_gather", 64e3, over(nodes, local), H100, KNOWN) == "hierarchical"
+    assert way_of("all_gather", 16e9, over(nodes, local), H100, KNOWN) == "ring"
+    ways = [way_of("all_gather", 2.0**power, over(nodes, local), H100, KNOWN) for power in range(10, 36)]
     assert sum(one != other for one, other in pairwise(ways)) == 1  # once the ring wins, it keeps winning
 
 
@@ -74,14 +75,14 @@ def test_a_collective_takes_the_shorter_of_the_two_ways(
     reach, cluster = over(nodes, local, "spine"), narrowed(by)
     times = both(payload, nodes, local, 50e9 / by)
     shorter = min(times.ring, times.hierarchical) if local > 1 else times.ring
-    assert collective_s(op, payload, reach, cluster) == pytest.approx((2 if op == "all_reduce" else 1) * shorter)
+    assert collective_s(op, payload, reach, cluster, KNOWN) == pytest.approx((2 if op == "all_reduce" else 1) * shorter)
     if abs(times.ring - times.hierarchical) > 1e-9 * times.ring:
-        assert way_of(op, payload, reach, cluster) == min(vars(times), key=lambda way: vars(times)[way])
+        assert way_of(op, payload, reach, cluster, KNOWN) == min(vars(times), key=lambda way: vars(times)[way])
 
 
 @given(payload=sizes, nodes=st.integers(2, 200))
 def test_groups_with_one_rank_a_node_have_no_hierarchy(payload: float, nodes: int) -> None:
-    assert way_of("all_gather", payload, over(nodes, 1), H100) == "ring"
+    assert way_of("all_gather", payload, over(nodes, 1), H100, KNOWN) == "ring"
     assert both(payload, nodes, 1).ring == pytest.approx(both(payload, nodes, 1).hierarchical)
 
 
@@ -90,13 +91,13 @@ def test_nodes_that_hold_unequal_parts_of_a_group_are_joined_by_one_ring(
     payload: float, nodes: int, local: int
 ) -> None:
     uneven = over(nodes, local, lost=1)
-    assert way_of("all_reduce", payload, uneven, H100) == "ring"
-    assert collective_s("all_gather", payload, uneven, H100) > 0
+    assert way_of("all_reduce", payload, uneven, H100, KNOWN) == "ring"
+    assert collective_s("all_gather", payload, uneven, H100, KNOWN) > 0
 
 
 def test_exchanges_and_sends_have_one_way() -> None:
-    assert {way_of(op, 1e6, over(8, 8), H100) for op in ("all_to_all", "send")} == {"direct"}
-    assert way_of("all_gather", 1e6, Reach(8, 8, 1, "nvlink", "tp"), H100) == "ring"
+    assert {way_of(op, 1e6, over(8, 8), H100, KNOWN) for op in ("all_to_all", "send")} == {"direct"}
+    assert way_of("all_gather", 1e6, Reach(8, 8, 1, "nvlink", "tp"), H100, KNOWN) == "ring"
 
 
 # More of anything is never faster
@@ -109,7 +110,9 @@ def test_a_narrower_spine_slows_what_crosses_it_and_nothing_else(
 ) -> None:
     reach = over(nodes, local, wire)
     times = [
-        send_time_s(payload, reach, narrowed(by)) if op == "send" else collective_s(op, payload, reach, narrowed(by))
+        send_time_s(payload, reach, narrowed(by), KNOWN)
+        if op == "send"
+        else collective_s(op, payload, reach, narrowed(by), KNOWN)
         for by in OVER
     ]
     assert times == sorted(times)
@@ -127,7 +130,7 @@ def test_a_narrower_spine_slows_what_crosses_it_and_nothing_else(
 def test_time_never_falls_with_bytes(op: str, payload: float, more: float, nodes: int, local: int, wire: Any) -> None:
     reach, cluster = over(nodes, local, wire if nodes > 1 else "nvlink" if local > 1 else "none"), narrowed(2)
     less, most = (
-        send_time_s(size, reach, cluster) if op == "send" else collective_s(op, size, reach, cluster)
+        send_time_s(size, reach, cluster, KNOWN) if op == "send" else collective_s(op, size, reach, cluster, KNOWN)
         for size in (payload, payload * more)
     )
     assert 0 <= less <= most * (1 + 1e-12)

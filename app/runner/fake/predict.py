@@ -65,6 +65,7 @@ class RolePrediction:
             request.sequence_tokens,
             request.stages[self.role.stage],
             self.in_flight,
+            request.traced.calibration,
             fp8=False,
             fused=True,
         )

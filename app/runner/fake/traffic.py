@@ -7,7 +7,7 @@ from app.runner.fake.request import FakeRequest
 from app.runner.fake.roles import Role
 from app.runner.fake.shapes import FSDP_CUT, units_of
 from engine.compute.work import Work
-from engine.memory.stage import stage_parameter_terms
+from engine.memory.held import stage_parameter_terms
 from engine.network.communication import Traffic
 from engine.network.issued import Collective
 from engine.scenario import Scenario
@@ -80,8 +80,8 @@ def _tensor(request: FakeRequest, role: Role) -> list[Traffics]:
 
 def _data(request: FakeRequest, role: Role) -> list[Traffics]:
     layout, stage = request.layout, request.stages[role.stage]
-    own, _ = stage_parameter_terms(request.model, layout, stage.whole)
-    issued = {c.op: c for c in traffic_of(request.traced).data_parallel(stage, own.value, 0.0, 0.0)}
+    held = stage_parameter_terms(request.model, layout, stage.whole)
+    issued = {c.op: c for c in traffic_of(request.traced).data_parallel(stage, *held, 0.0)}
     units = [unit.gathered(layout.tp, layout.data_width) for unit in units_of(request.model, stage.whole)]
     return [
         Traffics(
@@ -98,7 +98,7 @@ def _data(request: FakeRequest, role: Role) -> list[Traffics]:
 
 def _pipeline(request: FakeRequest, role: Role) -> list[Traffics]:
     layout, send = request.layout, traffic_of(request.traced).pipeline_send()
-    if layout.pp == 1:
+    if send is None:
         return []
     neighbours = (role.stage > 0) + (role.stage < layout.pp - 1)
     calls = ((int(send.payload_bytes), int(send.count) // 2 * neighbours),)

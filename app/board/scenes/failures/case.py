@@ -5,7 +5,7 @@ from functools import cached_property
 
 from app.board.scenes.base import Misconception, Values
 from engine.asking.question import Question
-from engine.catalog import calibration
+from engine.catalog.calibration import fitted_calibration
 from engine.catalog.model import model_named
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
@@ -67,7 +67,7 @@ class Case:
 
     @property
     def restart_s(self) -> float:
-        return calibration.factor("restart_s")
+        return fitted_calibration().factor("restart_s")
 
     @property
     def down_s(self) -> float:

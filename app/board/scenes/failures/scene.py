@@ -8,7 +8,7 @@ from app.board.scenes.failures import drawing as draw
 from app.board.scenes.failures.case import DAYS, SLOW, Case, misconceptions, numbers, question
 from app.board.scenes.failures.losses import loss_spike, silent
 from app.board.scenes.pieces import Bar, Lane, lanes
-from engine.catalog.calibration import factors
+from engine.catalog.calibration import fitted_calibration
 from engine.language.units import DAY_S, HOUR_S, bytes_text, count_text, digits_text, seconds_text, share_text
 from engine.run.failures import WATCHDOG_S, checkpoint_overhead
 
@@ -19,13 +19,13 @@ KNOBS = (
     Knob(
         "hours",
         "hours between failures of a GPU",
-        factors()["gpu_hours_between_failures"].value,
+        fitted_calibration().factor("gpu_hours_between_failures"),
         5000,
         200_000,
         500,
         unit="h",
     ),
-    Knob("stall", "stall to save", factors()["checkpoint_stall_s"].value, 1, 600, unit="s"),
+    Knob("stall", "stall to save", fitted_calibration().factor("checkpoint_stall_s"), 1, 600, unit="s"),
     Knob("interval", "between checkpoints", 76.5, 1, 1440, 0.5, unit="min", whole=False),
 )
 

@@ -11,10 +11,10 @@ from engine.language.refusal import Refusal
 from engine.layout.stages import split_layers
 from engine.lens.slots import head_in_layers, pipeline_sends, step_slots, uneven_step_slots, waiting_share
 from engine.memory.parameters import count
+from engine.network.payloads import activation_payload_bytes
 from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total
 from engine.pipeline.in_flight import in_flight_1f1b, in_flight_gpipe, in_flight_interleaved
 from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY
-from engine.pipeline.simulated import activation_payload_bytes
 from engine.pipeline.simulator import Durations, even_durations, simulate
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}

@@ -7,7 +7,7 @@ from app.board.scenes.base import Values
 from app.board.scenes.zero.drawing import LAYERS
 from engine.catalog.hardware import Cluster, cluster_named
 from engine.catalog.model import Model, model_named
-from engine.language.formula import Term
+from engine.language.formula import Given, Term, Value
 from engine.lens.sharded import (
     LayerPass,
     break_even_tokens,
@@ -72,12 +72,12 @@ class Case:
         return gathered_bytes.explain("whole layers held at once", a=self.ahead, S=self.layer_bytes)
 
     @cached_property
-    def bandwidth(self) -> Term:
-        local = CLUSTER.gpus_per_node
-        wires = {"w": 1.0, "V": CLUSTER.gpu.nvlink_bytes_per_s, "e": 1.0, "B": CLUSTER.nic_bytes_per_s}
-        if self.gpus <= local:  # the ring never leaves NVLink: as if adapters were no limit
-            return group_bytes_per_s.explain("bandwidth inside the node", **{**wires, "l": local, "B": wires["V"]})
-        return group_bytes_per_s.explain("bandwidth between nodes", **wires, l=local)
+    def bandwidth(self) -> Value:
+        local, nvlink = CLUSTER.gpus_per_node, CLUSTER.gpu.fact("nvlink_bytes_per_s")
+        if self.gpus <= local:  # the ring never leaves NVLink
+            return Given("bandwidth inside the node", nvlink.value, nvlink.unit, nvlink.source)
+        wires = {"V": nvlink.value, "B": CLUSTER.nic_bytes_per_s}
+        return group_bytes_per_s.explain("bandwidth between nodes", **wires, w=1.0, e=1.0, l=local)
 
     @cached_property
     def gather(self) -> Term:
