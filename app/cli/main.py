@@ -34,7 +34,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # stderr is for the one line that says what is wrong
     try:
-        COMMANDS[_command(given)](_parser().parse_args(given))
+        command = _command(given)
+        COMMANDS[command](_parser(command).parse_args(given))
         sys.stdout.flush()
     except Refusal as refusal:
         return _say(sentence_of(refusal))
@@ -90,7 +91,16 @@ def _command(given: list[str]) -> str:
     return one_of("command", given[0], COMMANDS, "there are {names}", "usage")
 
 
-def _parser() -> argparse.ArgumentParser:
+def _targets(command: str) -> str:
+    """The frameworks one may export to, for the help of the command that does; others need not load them."""
+    if command != "export":
+        return ""
+    from engine.export import TARGETS
+
+    return ", ".join(TARGETS)
+
+
+def _parser(asked: str) -> argparse.ArgumentParser:
     parser = _Parser(
         prog="shardboard",
         description="How a large language model is trained across many GPUs, by the numbers.",
@@ -111,7 +121,7 @@ def _parser() -> argparse.ArgumentParser:
     estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
     export = command("export", "the launch files of a scenario for a training framework")
     export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
-    export.add_argument("--to", required=True, metavar="TARGET", help="megatron, torchtitan, deepspeed or fsdp2")
+    export.add_argument("--to", required=True, metavar="TARGET", help=_targets(asked))
     imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
     imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")

@@ -9,6 +9,7 @@ from engine.export.launch import by_hand, command, launch_gaps, nodes_of, remark
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
 from engine.layout.layout import Layout
+from engine.pipeline.schedules import USUAL
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "deepspeed", "DeepSpeed", "ds_config.json"
@@ -130,7 +131,7 @@ def _pipeline_gaps(layout: Layout) -> Iterator[str]:
         )
     if layout.vp > 1:
         yield gap("layout.vp", layout.vp, "DeepSpeed's pipeline has one chunk a stage")
-    if layout.schedule != "1f1b":
+    if layout.schedule != USUAL.name:
         yield gap("layout.schedule", layout.schedule, "DeepSpeed's pipeline runs 1F1B")
 
 

@@ -10,6 +10,7 @@ from engine.export.launch import PORT, launch_gaps, nodes_of, remark, slurm
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
 from engine.layout.layout import Layout
+from engine.pipeline.schedules import USUAL
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "fsdp2", "FSDP2 (accelerate)", "accelerate.yaml"
@@ -131,7 +132,7 @@ def _axis_gaps(scenario: Scenario) -> Iterator[str]:
         )
     if layout.vp > 1:
         yield gap("layout.vp", layout.vp, "without a pipeline there are no chunks")
-    if layout.schedule != "1f1b":
+    if layout.schedule != USUAL.name:
         yield gap("layout.schedule", layout.schedule, "without a pipeline there is no schedule")
     if layout.ep > 1:
         yield gap("layout.ep", layout.ep, "accelerate's file spreads no experts; each rank gathers all of them")

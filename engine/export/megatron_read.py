@@ -15,6 +15,8 @@ from engine.export.run_length import training_of
 from engine.language.document import beside
 from engine.language.refusal import Refusal
 from engine.layout.layout import Precision
+from engine.pipeline.schedules import USUAL
+from engine.pipeline.schedules.interleaved import INTERLEAVED
 
 USUAL_TOKENS = 8192
 STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")  # ZeRO 0 to 3
@@ -158,7 +160,7 @@ def _schedule(options: Options, pp: int, layers: int, notes: list[str]) -> dict[
         chunks = _dealt(text, pp)
         notes.append(f"{names[2]}: only its number of chunks is taken; this board deals layers as evenly as they go")
     vp = chunks or 1
-    return {"vp": vp, "schedule": "interleaved" if vp > 1 else "1f1b"}
+    return {"vp": vp, "schedule": (INTERLEAVED if vp > 1 else USUAL).name}
 
 
 def _dealt(text: str, pp: int) -> int:

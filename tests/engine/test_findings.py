@@ -7,6 +7,8 @@ import pytest
 from engine.estimate import Estimate, estimate
 from engine.findings import RANK, RULES, Finding, findings_of
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
+from engine.pipeline.schedules.placement import loop
 from engine.scenario import scenario_from
 
 MOE = {"model": "mixtral-8x7b", "gpus": 64}
@@ -112,7 +114,7 @@ def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scena
     assert code not in codes(taken(before, finding))
 
 
-@pytest.mark.parametrize("schedule", ["1f1b", "zb-h1", "gpipe"])
+@pytest.mark.parametrize("schedule", [name for name, known in SCHEDULES.items() if known.arrange is loop])
 @pytest.mark.parametrize("micro_batches", [4, 8, 16])
 def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, micro_batches: int) -> None:
     """ZB-H1 with few micro-batches wastes more than a tenth, yet two chunks a stage may waste more still."""

@@ -8,6 +8,7 @@ from app.plan.form import PRESETS, document_of, state_of
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import Scenario, scenario_from
 
 DEGREES = st.sampled_from([1, 2, 4, 8])
@@ -30,7 +31,7 @@ LAYOUTS = st.fixed_dictionaries(
         "cp": st.sampled_from([1, 2, 4]),
         "ep": DEGREES,
         "vp": st.sampled_from([1, 2, 4]),
-        "schedule": st.sampled_from(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]),
+        "schedule": st.sampled_from(list(SCHEDULES)),
         "micro_batch": st.integers(1, 3),
         "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
         "zero": st.integers(0, 3),
