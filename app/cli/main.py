@@ -8,24 +8,16 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO
 
+from app.cli.parser import parser
 from app.web.json_text import sentence_of, text_of, value_of
 from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 from engine.language.units import MB
-from engine.pipeline.schedules import SCHEDULES
 
 FILE_BYTES = int(10 * MB)
 FAILED, WRONG, STOPPED = 1, 2, 130  # exit codes: our fault; what was given cannot be read or has no meaning; Ctrl-C
-SIZES = (
-    ("--stages", True),
-    ("--micro-batches", True),
-    ("--chunks", False),
-    ("--forward", False),
-    ("--backward-input", False),
-    ("--backward-weight", False),
-)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         warnings.simplefilter("ignore")  # stderr is for the one line that says what is wrong
     try:
         command = _command(given)
-        COMMANDS[command](_parser(command).parse_args(given))
+        COMMANDS[command](parser(command).parse_args(given))
         sys.stdout.flush()
     except Refusal as refusal:
         return _say(sentence_of(refusal))
@@ -60,28 +52,6 @@ def _failure(error: Exception) -> str:
     return sentence_of(Refusal("shardboard", None, f"failed inside, which is a fault of ours: {error!r}"))
 
 
-class _Parser(argparse.ArgumentParser):
-    """Complains in one sentence instead of printing how it is used."""
-
-    def error(self, message: str) -> NoReturn:
-        raise Refusal(self.prog, None, f"{message} (see {self.prog} --help)", code="usage")
-
-
-class _Mixed(_Parser):
-    """Takes its words in any order: argparse alone wants all key=value side by side."""
-
-    inside = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # type: ignore[override]
-        if self.inside:
-            return super().parse_known_args(args, namespace)
-        self.inside = True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self.inside = False
-
-
 def _command(given: list[str]) -> str:
     """The command that was asked for; an unknown one is refused with the nearest."""
     if not given:
@@ -89,57 +59,6 @@ def _command(given: list[str]) -> str:
     if given[0] in ("-h", "--help"):
         return "formulas"  # --help leaves in parse_args
     return one_of("command", given[0], COMMANDS, "there are {names}", "usage")
-
-
-def _targets(command: str) -> str:
-    """The frameworks one may export to, for the help of the command that does; others need not load them."""
-    if command != "export":
-        return ""
-    from engine.export import TARGETS
-
-    return ", ".join(TARGETS)
-
-
-def _parser(asked: str) -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="shardboard",
-        description="How a large language model is trained across many GPUs, by the numbers.",
-        allow_abbrev=False,
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Mixed)
-
-    def command(name: str, text: str) -> argparse.ArgumentParser:
-        made = commands.add_parser(name, help=text, description=text, allow_abbrev=False)
-        if name != "serve":
-            form = made.add_mutually_exclusive_group()
-            form.add_argument("--json", action="store_true", help="one JSON document (as when output is no terminal)")
-            form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
-        return made
-
-    estimate = command("estimate", "memory, traffic, step time, MFU and price of a scenario")
-    estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
-    estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
-    export = command("export", "the launch files of a scenario for a training framework")
-    export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
-    export.add_argument("--to", required=True, metavar="TARGET", help=_targets(asked))
-    imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
-    imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
-    schedule = command("schedule", "the exact timeline of a pipeline schedule")
-    schedule.add_argument("name", metavar="NAME", help=", ".join(SCHEDULES))
-    for size, needed in SIZES:
-        schedule.add_argument(size, required=needed, metavar="N", default=argparse.SUPPRESS)
-    formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")
-    formula.add_argument("name", metavar="NAME")
-    formula.add_argument("values", nargs="*", metavar="key=value")
-    demo = command("demo", "a real torch.distributed run on this machine: shardboard demo fsdp2 --ranks 4 layers=2")
-    demo.add_argument("name", metavar="NAME")
-    demo.add_argument("--ranks", metavar="N")
-    demo.add_argument("values", nargs="*", metavar="key=value")
-    command("formulas", "every formula: what it gives, what it takes, its source")
-    serve = command("serve", "the board, in a browser")
-    serve.add_argument("--host", default="127.0.0.1")
-    serve.add_argument("--port", default="8000")
-    return parser
 
 
 def _estimate(options: argparse.Namespace) -> None:
