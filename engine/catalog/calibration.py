@@ -62,6 +62,25 @@ def factor(name: str) -> float:
     return factors()[name].value
 
 
+@dataclass(frozen=True)
+class Software:
+    """A stack by name: what a page calls it, and what does not depend on the GPU."""
+
+    name: str
+    title: str
+    fused_loss: bool = False
+
+
+@lru_cache(maxsize=1)
+def software() -> dict[str, Software]:
+    """The stacks by name.
+
+    >>> software()["fsdp2"].title
+    'FSDP2, eager'
+    """
+    return {name: Software(name, **given) for name, given in _file()["software"].items()}
+
+
 @lru_cache(maxsize=1)
 def stacks() -> tuple[Stack, ...]:
     """All stack presets, in order of preference."""

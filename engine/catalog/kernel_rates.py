@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.catalog.calibration import factor
 from engine.catalog.hardware import Gpu
+from engine.catalog.precision import PRECISIONS
 from engine.language.choice import one_of
 from engine.language.formula import Number
 
@@ -25,11 +26,6 @@ HBM_SHARE = factor(
 LAUNCH_S = factor("launch_gap_s")  # from one kernel's end to the next one's start, launched back to back
 OUTPUT_BYTES = 2  # a matmul writes 16-bit numbers, whatever it reads
 ROUND_TRIPS = {"all_gather": 1, "reduce_scatter": 1, "all_to_all": 1, "all_reduce": 2}
-
-# Per precision: its table, the bytes of one input, how far a grouped matmul comes to the rate over all its rows.
-_TABLE = {"bf16": "bf16", "fp16": "bf16", "fp8": "fp8", "mxfp8": "fp8"}
-_INPUT_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1, "mxfp8": 1}
-_GROUPING = {"bf16": 0.5, "fp16": 0.5, "fp8": 1.0, "mxfp8": 1.0}
 
 
 def matmul_flop_per_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Number:
@@ -45,7 +41,7 @@ def matmul_flop_per_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number)
     Breaks down for sizes that are odd or no multiple of 64 (16 in FP8). A precision the GPU lacks is refused.
     """
     peak = gpu.peak(precision)
-    return np.minimum(_matmul_grid(gpu.kernels, _TABLE[precision])(m, n, k) * gpu.kernel_scale, peak)[()]
+    return np.minimum(_matmul_grid(gpu.kernels, PRECISIONS[precision].table)(m, n, k) * gpu.kernel_scale, peak)[()]
 
 
 def matmul_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Number:
@@ -62,8 +58,8 @@ def matmul_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Numbe
     """
     m, n, k = (np.asarray(size, dtype=float) for size in (m, n, k))
     compute_s = 2 * m * n * k / matmul_flop_per_s(gpu, precision, m, n, k)
-    moved = _INPUT_BYTES[precision] * (m * k + k * n) + OUTPUT_BYTES * m * n
-    small = _matmul_grid(gpu.kernels, _TABLE[precision]).below(m, n, k)
+    moved = PRECISIONS[precision].input_bytes * (m * k + k * n) + OUTPUT_BYTES * m * n
+    small = _matmul_grid(gpu.kernels, PRECISIONS[precision].table).below(m, n, k)
     return (LAUNCH_S + np.where(small, np.maximum(compute_s, pointwise_s(gpu, moved)), compute_s))[()]
 
 
@@ -90,9 +86,9 @@ def grouped_matmul_s(gpu: Gpu, precision: str, experts: Number, rows: Number, n:
     experts, rows, n, k = (np.asarray(size, dtype=float) for size in (experts, rows, n, k))
     one = matmul_flop_per_s(gpu, precision, rows, n, k)
     together = matmul_flop_per_s(gpu, precision, experts * rows, n, k)
-    share = _GROUPING[precision]
+    share = PRECISIONS[precision].grouping
     compute_s = 2 * experts * rows * n * k / (together**share * one ** (1 - share))
-    weights_s = pointwise_s(gpu, _INPUT_BYTES[precision] * experts * n * k)
+    weights_s = pointwise_s(gpu, PRECISIONS[precision].input_bytes * experts * n * k)
     return (LAUNCH_S + np.maximum(compute_s, weights_s))[()]
 
 

@@ -15,6 +15,11 @@ from engine.scenario import Scenario
 NAME, TITLE = "megatron", "Megatron-LM"
 SCRIPT = "pretrain_gpt.py"
 STRATEGIES = {2: "optim_grads", 3: "optim_grads_params"}  # of Megatron's own FSDP
+HALF = "fp16"
+EIGHT_BITS = {
+    "fp8": (("--fp8-format", "hybrid"),),
+    "mxfp8": (("--fp8-format", "e4m3"), ("--fp8-recipe", "mxfp8")),
+}
 ORDERS = {"tp-cp-ep-dp-pp": False, "tp-cp-ep-pp-dp": True}  # whether --use-tp-pp-dp-mapping says it
 STAND_INS = (
     "--mock-data and --tokenizer-type NullTokenizer: they stand in for your --data-path, --tokenizer-type and --tokenizer-model.",
@@ -108,12 +113,9 @@ def _sharding(layout: Layout) -> Iterator[Words]:
 
 
 def _numbers(scenario: Scenario) -> Iterator[Words]:
-    half = scenario.precision == "fp16"
+    half = scenario.precision == HALF
     yield ("--fp16",) if half else ("--bf16",)
-    if scenario.precision == "fp8":
-        yield ("--fp8-format", "hybrid")
-    if scenario.precision == "mxfp8":
-        yield from (("--fp8-format", "e4m3"), ("--fp8-recipe", "mxfp8"))
+    yield from EIGHT_BITS.get(scenario.precision, ())
     if half and scenario.layout.gradient_bytes == 4:
         yield ("--accumulate-allreduce-grads-in-fp32",)
     if not half and scenario.layout.gradient_bytes == 2:
@@ -139,6 +141,8 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
         )
     if layout.hsdp_shard == layout.data_width * layout.cp:
         yield gap("layout.hsdp_shard", layout.hsdp_shard, "these are all the ranks there are, so nothing is replicated")
+    if scenario.precision not in ("bf16", HALF, *EIGHT_BITS):
+        yield gap("precision", scenario.precision, "Megatron-LM has no such products, so it computes in BF16")
     if scenario.stack_name != "megatron":
         yield gap("stack", scenario.stack_name, "the command runs Megatron's own software")
     yield from shape_gaps(scenario)

@@ -51,8 +51,9 @@ def left_out(scenario: Scenario) -> Iterator[str]:
             "layout.recompute = selective: torchtitan keeps attention and every other matrix product and computes the rest again; "
             "this board's selective computes attention again."
         )
-    if scenario.precision == "fp16":
-        yield gap("precision", "fp16", "torchtitan has no loss scaling, so it computes in BF16")
+    if scenario.precision not in ("bf16", *CONVERTERS):
+        lacks = "loss scaling" if scenario.precision == "fp16" else "such products"
+        yield gap("precision", scenario.precision, f"torchtitan has no {lacks}, so it computes in BF16")
     if scenario.precision in CONVERTERS:
         yield f"model.converters: {CONVERTERS[scenario.precision]} needs torchao beside torchtitan, and torch.compile to be fast."
     if scenario.stack_name not in ("fsdp2", "fsdp2-compiled"):

@@ -13,7 +13,6 @@ from engine.export.torchtitan_gaps import CONVERTERS
 from engine.export.torchtitan_layout import ORDER
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
-from engine.layout.layout import Precision
 from engine.pipeline.schedules import SCHEDULES, USUAL
 from engine.pipeline.schedules.interleaved import INTERLEAVED
 
@@ -169,7 +168,7 @@ def _ignored_experts(tables: Tables, degrees: dict[str, int], notes: list[str]) 
         )
 
 
-def _precision(tables: Tables, notes: list[str]) -> Precision:
+def _precision(tables: Tables, notes: list[str]) -> str:
     converters = tables.texts("model.converters")
     param = tables.text("training.mixed_precision_param", "bfloat16", ("bfloat16", "float32"))
     tables.text("training.mixed_precision_reduce", "float32", ("float32",))

@@ -9,7 +9,6 @@ from engine.pipeline.schedules import SCHEDULES, USUAL, Schedule
 
 Axis = Literal["tp", "cp", "ep", "dp", "pp"]
 Recompute = Literal["none", "selective", "full"]
-Precision = Literal["bf16", "fp16", "fp8", "mxfp8"]
 
 AXES: tuple[Axis, ...] = ("tp", "cp", "ep", "dp", "pp")
 

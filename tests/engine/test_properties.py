@@ -9,8 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
+from engine.catalog.precision import PRECISIONS
 from engine.estimate import Estimate, estimate
 from engine.findings import RANK, findings_of
 from engine.language.formula import Term
@@ -55,8 +57,8 @@ DOCUMENTS = st.builds(
     },
     MODELS, st.sampled_from(cluster_names()), LAYOUTS,
     st.fixed_dictionaries({}, optional={
-        "sequence_tokens": st.sampled_from([64, 2048, 8192, 131_072]), "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
-        "stack": st.sampled_from([None, "megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
+        "sequence_tokens": st.sampled_from([64, 2048, 8192, 131_072]), "precision": st.sampled_from(list(PRECISIONS)),
+        "stack": st.sampled_from([None, *software()]),
         "training": st.fixed_dictionaries({}, optional={"tokens": st.sampled_from([1, 1e12, 1e18]), "mfu": st.sampled_from([None, 0.01, 1]),
                                                         "usd_per_gpu_hour": st.sampled_from([0, 2.5, 1e6])}),
     }),
