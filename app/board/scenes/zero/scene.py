@@ -297,4 +297,5 @@ ZERO = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="fsdp2",
 )
