@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 
 from app.runner.torch_schedules import TORCH_SCHEDULES
 from engine.estimate import estimate
-from engine.export import TARGETS, export, read
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, USUAL, Schedule, nearest_that
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Schedule, nearest_that
 from engine.pipeline.schedules.base import put_in
 from engine.pipeline.simulator import run_schedule
 from engine.pipeline.timeline import Timeline
@@ -86,17 +85,6 @@ def test_it_is_estimated_and_every_number_of_its_pipeline_has_a_working(name: st
     assert terms["pipeline.bubble_of_ideal"].value == pytest.approx(found.alone.bubble_of_ideal)
     held = [terms[f"pipeline.in_flight.{stage}"].value for stage in range(4)]
     assert held == pytest.approx(list(found.alone.in_flight))
-
-
-@pytest.mark.parametrize("target", TARGETS)
-@each
-def test_every_export_writes_it_or_says_that_it_does_not(name: str, target: str) -> None:
-    made, usual = export(scenario_of(name), target), export(scenario_of(USUAL.name), target)
-    said = any(sentence.startswith(f"layout.schedule = {name}: ") for sentence in made.left_out)
-    assert said or name == USUAL.name or made.files != usual.files
-    if TARGETS[target].read:
-        again = read(made.files[0].text).document["layout"]
-        assert (again["schedule"], again["vp"]) == (name, scenario_of(name).layout.vp)
 
 
 @each
