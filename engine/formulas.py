@@ -1,47 +1,32 @@
-"""Every formula by its name, for those who ask by name: each module that holds some is listed here, the quick ones first."""
+"""Every formula by its name, for those who ask by name."""
 
+import re
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from engine.language.choice import choose
 from engine.language.domain import domain_of
 from engine.language.formula import FORMULAS, Formula
 
-HOLDERS = (
-    "memory.state",
-    "run.training",
-    "run.speed",
-    "compute.flops",
-    "pipeline.bubble",
-    "pipeline.in_flight",
-    "network.collectives",
-    "run.goodput",
-    "run.finetune",
-    "memory.parameters",
-    "memory.held",
-    "memory.activations",
-    "memory.buffers",
-    "lens.napkin",
-    "network.issued",
-    "network.payloads",
-    "network.counts",
-    "step.parts",
-    "pipeline.timeline",
-    "lens.conventions",
-    "lens.half_blocks",
-    "lens.routing",
-    "network.groups",
-    "run.failures",
-    "lens.precision",
-    "lens.sharded",
-    "lens.ring_attention",
-    "lens.slots",
-    "step.overlap",
-    "network.link_load",
-    "lens.demo_model",
-    "lens.demo_traffic",
-)
+ENGINE = Path(__file__).parent
+_DEFINED = re.compile(r"^@formula\(.*?^def (\w+)\(", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def holders() -> dict[str, str]:
+    """The module of each formula, found by reading the sources: a formula is listed by being written.
+
+    >>> holders()["state_bytes"]
+    'engine.memory.state'
+    """
+    return {
+        name: ".".join(("engine", *path.relative_to(ENGINE).with_suffix("").parts))
+        for path in sorted(ENGINE.rglob("*.py"))
+        for name in _DEFINED.findall(path.read_text(encoding="utf-8"))
+    }
 
 
 def all_formulas() -> dict[str, Formula]:
@@ -50,8 +35,8 @@ def all_formulas() -> dict[str, Formula]:
     >>> "state_bytes" in all_formulas()
     True
     """
-    for holder in HOLDERS:
-        import_module(f"engine.{holder}")
+    for module in dict.fromkeys(holders().values()):
+        import_module(module)
     return dict(sorted(FORMULAS.items()))
 
 
@@ -61,13 +46,9 @@ def formula_named(name: str) -> Formula:
     >>> formula_named("run_usd").unit
     'USD'
     """
-    for holder in HOLDERS:
-        import_module(f"engine.{holder}")
-        if name in FORMULAS:
-            return FORMULAS[name]
-    return choose(
-        "formula", name, FORMULAS, "there is no formula of this name; formulas lists them all", "unknown-formula"
-    )
+    rule = "there is no formula of this name; formulas lists them all"
+    import_module(choose("formula", name, holders(), rule, "unknown-formula"))
+    return FORMULAS[name]
 
 
 def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:

@@ -1,20 +1,22 @@
 """One question to the engine: a model, on a cluster, cut by a layout, for so many tokens."""
 
-from typing import Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, InstanceOf
 
-from engine.catalog.calibration import Calibration, Stack, fitted_calibration
+from engine.catalog.calibration import Calibration, Stack, fitted_calibration, software
 from engine.catalog.hardware import Cluster, cluster_from
 from engine.catalog.hf_config import model_of_config
 from engine.catalog.model import Model, model_named
+from engine.catalog.precision import PRECISIONS
 from engine.compute.work import Machine
-from engine.language.document import Count, Document, Real, Says, Whole, read, together
+from engine.language.document import Count, Document, OneOf, Real, Says, Whole, read, together
 from engine.language.refusal import Refusal
-from engine.layout.layout import Layout, Precision
+from engine.layout.layout import Layout
 from engine.layout.meaning import meaning_refusals
 
-StackName = Literal["megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]
+StackName = Annotated[str, OneOf(software())]
+PrecisionName = Annotated[str, OneOf(PRECISIONS)]
 
 
 MOST_TOKENS = 1e18
@@ -41,7 +43,7 @@ class ScenarioDocument(Document, frozen=True):
     )
     gpus: Whole = Count(le=1_048_576, meaning="GPUs of the run")
     sequence_tokens: Whole = Count(8192, ge=1, le=16_777_216, meaning="length of a sequence", unit="tokens")
-    precision: Precision = Says("what matrix products are computed in", default="bf16")
+    precision: PrecisionName = Says("what matrix products are computed in", default="bf16")
     stack: StackName | None = Says(
         "whose software runs it; null picks fsdp2 when zero is 3, megatron otherwise", default=None
     )
@@ -56,7 +58,7 @@ class Scenario(Document, frozen=True):
     cluster: Cluster
     gpus: int
     sequence_tokens: int
-    precision: Precision
+    precision: PrecisionName
     stack_name: StackName
     layout: Layout
     training: Training
@@ -87,8 +89,8 @@ class Scenario(Document, frozen=True):
 
     @property
     def fused(self) -> bool:
-        """Whether the software fuses the loss: older stacks keep FP32 logits as well."""
-        return self.stack_name == "megatron"
+        """Whether the software fuses the loss: others keep FP32 logits as well."""
+        return software()[self.stack_name].fused_loss
 
 
 def model_from(document: object) -> Model:

@@ -4,17 +4,17 @@ from dataclasses import replace
 from typing import Any
 
 from engine.estimate import Estimate
-from engine.language.formula import Given, Term, Value
+from engine.language.formula import Formula, Given, Term, Value
 from engine.layout.stages import stages_of
 from engine.memory.held import gpu_parameters, stage_parameter_terms
 from engine.memory.parameters import active_parameters, count
 from engine.memory.stage import StageMemory
 from engine.memory.state import fits
 from engine.network.issued import Collective
-from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total
-from engine.pipeline.in_flight import in_flight_formula
+from engine.pipeline.schedules.base import put_in
 from engine.pipeline.timeline import simulated_bubble_of_ideal, simulated_bubble_of_total, simulated_in_flight
 from engine.run.speed import tokens_per_second_per_gpu
+from engine.step.step import mean_times
 
 SAME = 1e-9  # relative difference below which a closed form and the simulation say the same
 
@@ -120,43 +120,33 @@ def _collective(collective: Collective) -> dict[str, Any]:
 
 def _pipeline(estimate: Estimate) -> dict[str, Any]:
     """Bubble and micro-batches in flight: the closed form where it says the same as the timeline, else the timeline."""
-    layout, alone = estimate.scenario.layout, estimate.alone
-    shape = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp}
+    layout, alone, closed = estimate.scenario.layout, estimate.alone, estimate.scenario.layout.runs.closed
     measured = {"b": sum(alone.busy), "p": layout.pp, "e": alone.makespan}
-    pairs = {
-        "bubble_of_total": (
-            bubble_of_total,
-            simulated_bubble_of_total,
-            alone.bubble_of_total,
-            "bubble, share of the step",
-        ),
-        "bubble_of_ideal": (
-            bubble_of_ideal,
-            simulated_bubble_of_ideal,
-            alone.bubble_of_ideal,
-            "bubble over ideal time",
-        ),
+    return {
+        "bubble_of_total": _closed(estimate, closed.bubble_of_total, "bubble, share of the step", alone.bubble_of_total)
+        or simulated_bubble_of_total.explain("bubble, share of the step", **measured),
+        "bubble_of_ideal": _closed(estimate, closed.bubble_of_ideal, "bubble over ideal time", alone.bubble_of_ideal)
+        or simulated_bubble_of_ideal.explain("bubble over ideal time", **measured),
+        "in_flight": [_in_flight(estimate, stage) for stage in range(layout.pp)],
     }
-    found: dict[str, Any] = {}
-    for name, (closed, simulated, value, label) in pairs.items():
-        term = closed.explain(label, **shape)
-        found[name] = term if _same(term.value, value) else simulated.explain(label, **measured)
-    return found | {"in_flight": [_in_flight(estimate, stage) for stage in range(layout.pp)]}
 
 
 def _in_flight(estimate: Estimate, stage: int) -> Term:
     layout, alone = estimate.scenario.layout, estimate.alone
     label = f"micro-batches in flight on stage {stage}"
-    closed = in_flight_formula(layout.schedule, layout.vp)
-    given = {"p": layout.pp, "m": layout.micro_batches, "v": layout.vp, "i": stage}
-    term = closed.explain(label, **{name: given[name] for name in closed.parameters})
-    if _same(term.value, alone.in_flight[stage]):
+    if term := _closed(estimate, layout.runs.closed.in_flight, label, alone.in_flight[stage], stage):
         return term
     return simulated_in_flight.explain(label, n=alone.held[stage], w=alone.chunk_share)
 
 
-def _same(closed: float, simulated: float) -> bool:
-    return abs(closed - simulated) <= SAME * max(1.0, abs(simulated))
+def _closed(estimate: Estimate, formula: Formula | None, label: str, simulated: float, stage: int = 0) -> Term | None:
+    """What a closed form says, where there is one and it says what the timeline shows."""
+    if formula is None:
+        return None
+    layout, (F, B, W) = estimate.scenario.layout, mean_times(estimate.step)
+    given = put_in(formula, p=layout.pp, m=layout.micro_batches, v=layout.vp, i=stage, F=F, B=B, W=W)
+    term = formula.explain(label, **given)
+    return term if abs(term.value - simulated) <= SAME * max(1.0, abs(simulated)) else None
 
 
 def _step(estimate: Estimate) -> dict[str, Term]:

@@ -25,7 +25,8 @@ OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.
 FLOORS = [
     {"language"},
     {"catalog", "asking"},
-    {"pipeline", "layout"},
+    {"pipeline"},
+    {"layout"},
     {"memory"},
     {"compute"},
     {"network"},

@@ -1,7 +1,7 @@
 """The game of placing a pipeline schedule by hand: its size, its operations, and the known schedules it may turn into."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engine.language.choice import one_of
@@ -19,21 +19,26 @@ MOST_STAGES, MOST_MICRO_BATCHES = 6, 8
 class Cut:
     """What a stage's work is cut into.
 
-    kinds       of operations, as in a schedule's orders
-    chunks      model parts that a stage holds   [count]
-    schedules   names of those whose operations these are
+    kinds    of operations, as in a schedule's orders
+    chunks   model parts that a stage holds   [count]
     """
 
     title: str
     kinds: str
     chunks: int
-    schedules: tuple[str, ...]
+
+    def is_of(self, schedule: Schedule) -> bool:
+        """Whether a schedule has these operations, of layers dealt in a loop."""
+        stages, chunks = 2, chunks_of(schedule)
+        if schedule.placement(stages, chunks) != loop(stages, self.chunks):
+            return False
+        return {op.kind for order in schedule.ops(stages, 2 * stages, chunks) for op in order} == set(self.kinds)
 
 
 CUTS = {
-    "whole": Cut("forward and backward", "FB", 1, ("gpipe", "1f1b")),
-    "split": Cut("backward in two parts", "FIW", 1, ("zb-h1", "zb-h2")),
-    "chunks": Cut("two chunks a stage", "FB", 2, ("interleaved",)),
+    "whole": Cut("forward and backward", "FB", 1),
+    "split": Cut("backward in two parts", "FIW", 1),
+    "chunks": Cut("two chunks a stage", "FB", 2),
 }
 
 
@@ -82,7 +87,7 @@ class Game:
     @property
     def known(self) -> dict[str, Schedule]:
         """Schedules of these operations that run at this size."""
-        return {name: EVERY[name] for name in self.kinds.schedules if runs_here(EVERY[name], self)}
+        return {name: EVERY[name] for name in known_of(self.cut) if runs_here(EVERY[name], self)}
 
 
 def runs_here(schedule: Schedule, game: Game) -> bool:
@@ -97,6 +102,16 @@ def runs_here(schedule: Schedule, game: Game) -> bool:
 def chunks_of(schedule: Schedule) -> int:
     """Chunks a stage with which a schedule is compared: its own number, or two."""
     return schedule.own_chunks or 2
+
+
+@cache
+def known_of(cut: str) -> tuple[str, ...]:
+    """Names of the schedules that have the operations of a cut.
+
+    >>> known_of("split")
+    ('zb-h1', 'zb-h2')
+    """
+    return tuple(name for name, schedule in EVERY.items() if CUTS[cut].is_of(schedule))
 
 
 @lru_cache(maxsize=256)

@@ -29,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # stderr is for the one line that says what is wrong
     try:
-        code = COMMANDS[_command(given)](parser().parse_args(given)) or 0
+        command = _command(given)
+        code = COMMANDS[command](parser(command).parse_args(given)) or 0
         sys.stdout.flush()
     except Refusal as refusal:
         return _say(sentence_of(refusal))

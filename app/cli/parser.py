@@ -2,13 +2,18 @@
 
 import argparse
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NoReturn
 
 from app import __version__
 from app.cli.worker import add_options
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import SCHEDULES
 
+FAMILIES = {
+    "export": ("engine.export", "TARGETS"),
+    "schedule": ("engine.pipeline.schedules", "SCHEDULES"),
+    "demo": ("app.runner.catalog", "DEMOS"),
+}
 SIZES = (
     ("--stages", True),
     ("--micro-batches", True),
@@ -43,8 +48,16 @@ class _Mixed(_Parser):
             self.inside = False
 
 
-def parser() -> argparse.ArgumentParser:
-    """Reads the words of every command."""
+def _members(asked: str) -> str:
+    """The members of the family that a command takes one of, for its help; those of others are not loaded."""
+    if asked not in FAMILIES:
+        return ""
+    module, family = FAMILIES[asked]
+    return ", ".join(getattr(import_module(module), family))
+
+
+def parser(asked: str) -> argparse.ArgumentParser:
+    """All commands; the one that is asked for also says in its help what it may be asked for."""
     made = _Parser(
         prog="shardboard",
         description="How a large language model is trained across many GPUs, by the numbers.",
@@ -61,23 +74,24 @@ def parser() -> argparse.ArgumentParser:
             form.add_argument("--text", action="store_true", help="for people (as when output is a terminal)")
         return made
 
-    _questions(command)
-    _processes(command)
+    members = _members(asked)
+    _questions(command, members)
+    _processes(command, members)
     return made
 
 
-def _questions(command: Command) -> None:
+def _questions(command: Command, members: str) -> None:
     """Commands that answer with a document."""
     estimate = command("estimate", "memory, traffic, step time, MFU and price of a scenario")
     estimate.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
     estimate.add_argument("--lines", action="store_true", help="one scenario a line in, one answer a line out")
     export = command("export", "the launch files of a scenario for a training framework")
     export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
-    export.add_argument("--to", required=True, metavar="TARGET", help="megatron, torchtitan, deepspeed or fsdp2")
+    export.add_argument("--to", required=True, metavar="TARGET", help=members)
     imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
     imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")
-    schedule.add_argument("name", metavar="NAME", help=", ".join(SCHEDULES))
+    schedule.add_argument("name", metavar="NAME", help=members)
     for size, needed in SIZES:
         schedule.add_argument(size, required=needed, metavar="N", default=argparse.SUPPRESS)
     formula = command("formula", "one formula with its working: shardboard formula bubble_of_total p=4 m=16")
@@ -85,10 +99,10 @@ def _questions(command: Command) -> None:
     formula.add_argument("values", nargs="*", metavar="key=value")
 
 
-def _processes(command: Command) -> None:
+def _processes(command: Command, members: str) -> None:
     """Commands that start something, or look at where it would run."""
     demo = command("demo", "a real torch.distributed run on this machine: shardboard demo fsdp2 --ranks 4 layers=2")
-    demo.add_argument("name", metavar="NAME")
+    demo.add_argument("name", metavar="NAME", help=members)
     demo.add_argument("--ranks", metavar="N")
     demo.add_argument("values", nargs="*", metavar="key=value")
     add_options(command("worker", "one rank of a demo, started by torchrun … --no-python shardboard worker --demo ddp"))

@@ -7,8 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.web.json_text import value_of
+from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_named, cluster_names
 from engine.catalog.model import catalogue
+from engine.catalog.precision import PRECISIONS
 from engine.language.choice import one_of, strangers
 from engine.language.document import together
 from engine.language.refusal import Refusal
@@ -64,14 +66,7 @@ def _choice(
 
 MODELS = tuple((name, entry["title"]) for name, entry in catalogue().items())
 CLUSTERS = tuple((name, cluster_named(name).title) for name in cluster_names())
-STACKS = (
-    ("", "what suits the layout"),
-    ("megatron", "Megatron-Core, NeMo"),
-    ("megatron-2021", "Megatron of 2021"),
-    ("megatron-deepspeed", "Megatron-DeepSpeed"),
-    ("fsdp2", "FSDP2, eager"),
-    ("fsdp2-compiled", "FSDP2, compiled"),
-)
+STACKS = (("", "what suits the layout"), *((name, stack.title) for name, stack in software().items()))
 
 HSDP_GROUPS = (8, 16, 32, 64, 128, 256)
 
@@ -109,7 +104,8 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
               worth=1e12),
         Field("price", "price", ("training", "usd_per_gpu_hour"), "2.5", low=0.5, high=10, step=0.1, scale="linear",
               unit="$ a GPU-hour"),
-        _choice("precision", "products in", ("precision",), "bf16", ("bf16", "BF16"), ("fp8", "FP8")),
+        _choice("precision", "products in", ("precision",), "bf16",
+                *((name, precision.title) for name, precision in PRECISIONS.items())),
         _choice("stack", "software", ("stack",), "", *STACKS, kind="select"),
         Field("nic", "NIC of a GPU", ("cluster", "nic_gbit_per_s"), "", low=25, high=1600, unit="Gb/s"),
         Field("spine", "spine", ("cluster", "oversubscription"), "1", low=1, high=7, scale="linear", unit=": 1"),

@@ -23,7 +23,7 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     }
     if (
         layout.pp > 1
-        and layout.schedule == "1f1b"
+        and layout.runs.simple
         and model.layers % (2 * layout.pp) == 0
         and layout.micro_batches % layout.pp == 0
     ):

@@ -18,14 +18,15 @@ def _ranks_knob(params: Params) -> int:
 class Demo:
     """One demo.
 
-    idea       in one sentence
-    axes       which parallel dimensions it has
-    predict    knobs -> what the run will show, before it runs
-    ranks      knobs -> processes it starts
-    group      "strategies" or "faults"
-    agent      whether its ranks are started by an agent that starts them again, as torchrun's does
-    strategy   file in app/runner/strategies that builds it; its own name with underscores, unless said
-    reference  the file that builds what it is compared with: one process with the same model
+    idea        in one sentence
+    axes        which parallel dimensions it has
+    predict     knobs -> what the run will show, before it runs
+    ranks       knobs -> processes it starts
+    group       "strategies" or "faults"
+    agent       whether its ranks are started by an agent that starts them again, as torchrun's does
+    strategy    file in app/runner/strategies that builds it; its own name with underscores, unless said
+    reference   the file that builds what it is compared with: one process with the same model
+    unrecorded  why there is no recorded run of it, for machines without torch; empty where there is one
     """
 
     name: str
@@ -40,6 +41,7 @@ class Demo:
     strategy: str = ""
     agent: bool = False
     reference: str = "single"
+    unrecorded: str = ""
 
     @property
     def module(self) -> str:

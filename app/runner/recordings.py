@@ -3,6 +3,7 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+from app.runner.catalog import demo_named
 from app.runner.event_kinds import RUN_EVENTS, RunEvent
 from app.settings import settings
 from engine.language.refusal import Refusal
@@ -19,9 +20,9 @@ def recording_of(name: str) -> Path:
     """The file of this demo's recorded run, or a Refusal."""
     path = FOLDER / f"{name}.jsonl"
     if not path.exists():
-        raise Refusal(
-            "demo", name, "needs torch here, and has no recorded run: pip install 'shardboard[demos]'", code="no-torch"
-        )
+        why = f" ({demo_named(name).unrecorded})" if demo_named(name).unrecorded else ""
+        rule = f"needs torch here, and has no recorded run{why}: pip install 'shardboard[demos]'"
+        raise Refusal("demo", name, rule, code="no-torch")
     return path
 
 

@@ -1,18 +1,21 @@
 """The schedules of torch.distributed.pipelining as the engine's own: what its simulator needs to say what a run will show.
 
-Five are in the engine already. Two are written here as PyTorch's classes order them; the tests compare all seven with the
-orders that PyTorch gives.
+Those that the engine knows by PyTorch's name are its own. Two more are written here as PyTorch's classes order them; the
+tests compare each with the orders that PyTorch gives.
 """
 
 from collections import deque
 from dataclasses import dataclass
 
 from engine.language.refusal import Refusal
+from engine.pipeline.bubble import bubble_of_total
 from engine.pipeline.schedules import SCHEDULES
-from engine.pipeline.schedules.base import Op, Rule, Schedule, Shape, nearest_multiples
+from engine.pipeline.schedules.base import Closed, Op, Rule, Schedule, Shape, nearest_multiples
+from engine.pipeline.schedules.one_f_one_b import ONE_F_ONE_B
 from engine.pipeline.simulator import run_schedule
 from engine.pipeline.timeline import Timeline
 
+CHUNKS = 2  # of a stage where the layout would decide
 FORWARD, BACKWARD_INPUT, BACKWARD_WEIGHT = 1.0, 1.0, 1.0  # of a full stage; a full backward takes both parts
 
 
@@ -63,6 +66,8 @@ LOOPED_BFS = Schedule(
     breadth_first,
     own_chunks=2,
     phased=True,
+    closed=Closed(bubble_of_total=bubble_of_total),
+    torch_name="LoopedBFS",
 )
 INTERLEAVED_ZB = Schedule(
     "interleaved-zb",
@@ -73,6 +78,7 @@ INTERLEAVED_ZB = Schedule(
     own_chunks=2,
     rules=(whole_groups,),
     splits_backward=True,
+    torch_name="InterleavedZeroBubble",
 )
 
 
@@ -80,15 +86,22 @@ INTERLEAVED_ZB = Schedule(
 class TorchSchedule:
     """A schedule that PyTorch has.
 
-    name    of its class
     own     the same order, as the engine writes it
     rule    what PyTorch asks for beyond the engine
     """
 
-    name: str
     own: Schedule
-    chunks: int = 1
     rule: Rule | None = None
+
+    @property
+    def name(self) -> str:
+        """Of PyTorch's class."""
+        return self.own.torch_name
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of a stage: the schedule's own, or two.   [count]"""
+        return self.own.own_chunks or CHUNKS
 
     def check(self, stages: int, micro_batches: int) -> None:
         """Refuse a shape that it cannot run, naming the knobs of a demo."""
@@ -106,15 +119,9 @@ class TorchSchedule:
         return run_schedule(self.own, stages, micro_batches, self.chunks, *times)
 
 
+RULES = {ONE_F_ONE_B: as_many_as_stages}
 TORCH_SCHEDULES = {
-    schedule.name: schedule
-    for schedule in (
-        TorchSchedule("GPipe", SCHEDULES["gpipe"]),
-        TorchSchedule("1F1B", SCHEDULES["1f1b"], rule=as_many_as_stages),
-        TorchSchedule("Interleaved1F1B", SCHEDULES["interleaved"], chunks=2),
-        TorchSchedule("LoopedBFS", LOOPED_BFS, chunks=2),
-        TorchSchedule("InterleavedZeroBubble", INTERLEAVED_ZB, chunks=2),
-        TorchSchedule("ZBVZeroBubble", SCHEDULES["zb-v"], chunks=2),
-        TorchSchedule("DualPipeV", SCHEDULES["dualpipev"], chunks=2),
-    )
+    schedule.torch_name: TorchSchedule(schedule, RULES.get(schedule))
+    for schedule in (*SCHEDULES.values(), LOOPED_BFS, INTERLEAVED_ZB)
+    if schedule.torch_name
 }

@@ -8,18 +8,6 @@ from app.plan.figures import plan_figures
 from app.scenes.view import place, staged, view_of
 from app.web.render import page, part
 
-# what a scene draws, done for real
-REAL = {
-    "ddp": "ddp",
-    "zero": "fsdp2",
-    "tp": "tp",
-    "pp": "pp",
-    "cp": "cp",
-    "ep": "ep",
-    "layout": "3d",
-    "failures": "kill-rank",
-}
-
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
@@ -40,9 +28,7 @@ def gallery(request: Request) -> HTMLResponse:
 @router.get("/scenes/{name}")
 def scene(request: Request, name: str) -> HTMLResponse:
     """One scene with its player."""
-    return page(
-        request, "scenes/page.html", view=view_of(scene_named(name), request.query_params), real=REAL.get(name, "")
-    )
+    return page(request, "scenes/page.html", view=view_of(scene_named(name), request.query_params))
 
 
 @router.get("/scenes/{name}/stage")

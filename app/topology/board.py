@@ -17,7 +17,6 @@ from engine.language.units import bytes_text, count_text, seconds_text
 from engine.ledger import AxisRow
 from engine.network.placement import Members, Placement, Wire
 
-ON_WIRES = ("tp-leaves-node", "dp-crosses-spine", "fsdp-network-bound", "out-of-memory", "tp-in-node")
 WORDS: Mapping[Wire, str] = {
     "none": "alone, nothing travels",
     "nvlink": "{fabric}, in the node",
@@ -98,7 +97,7 @@ class TopologyBoard:
     @property
     def findings(self) -> list[Finding]:
         """What the engine has to say about the wires."""
-        return [finding for finding in findings_of(self.case.estimate) if finding.code in ON_WIRES]
+        return [finding for finding in findings_of(self.case.estimate) if finding.on_wires]
 
     @property
     def data(self) -> Markup:

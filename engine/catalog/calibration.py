@@ -120,9 +120,33 @@ class Calibration:
 
 
 @lru_cache(maxsize=1)
+def _file() -> dict[str, Any]:
+    return yaml.load(FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+@dataclass(frozen=True)
+class Software:
+    """A stack by name: what a page calls it, and what does not depend on the GPU."""
+
+    name: str
+    title: str
+    fused_loss: bool = False
+
+
+@lru_cache(maxsize=1)
+def software() -> dict[str, Software]:
+    """The stacks by name.
+
+    >>> software()["fsdp2"].title
+    'FSDP2, eager'
+    """
+    return {name: Software(name, **given) for name, given in _file()["software"].items()}
+
+
+@lru_cache(maxsize=1)
 def fitted_calibration() -> Calibration:
     """The catalogue's. Read where scenarios are made, and by pages that show its factors; all else is given one."""
-    found = yaml.load(FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found = _file()
     factors = {
         name: Factor(name, **{**given, "value": float(given["value"])}) for name, given in found["factors"].items()
     }

@@ -9,13 +9,14 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict
 
+from engine.catalog.precision import PRECISIONS
 from engine.language.choice import choose, strangers
 from engine.language.domain import Domain
 from engine.language.refusal import Refusal
 from engine.language.units import GB, GIB, TB
 
-PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8")
 BITS_PER_BYTE = 8
+PEAK = "peak_flop_per_s"  # in the catalogue a number for each precision
 
 # What a unit of the catalogue is worth, and the base unit it becomes.
 _UNITS = {
@@ -52,17 +53,6 @@ class Fact:
     source: str
 
 
-class Peaks(BaseModel):
-    """Dense matmul peak per precision.   [FLOP/s; None where the GPU has no tensor cores for it]"""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    bf16: float
-    fp16: float
-    fp8: float | None = None
-    mxfp8: float | None = None
-
-
 class _Sourced(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -78,7 +68,6 @@ class Gpu(_Sourced):
 
     memory_bytes         usable capacity, as the driver reports it                    [bytes]
     hbm_bytes_per_s      memory bandwidth of the datasheet                            [bytes/s]
-    peak_flop_per_s      dense matmul peaks                                           [FLOP/s]
     nvlink_bytes_per_s   to the other GPUs of its domain, each way                    [bytes/s]
     kernels              which tables of measured kernels speak for it                [name]
     kernel_scale         how much faster it is than those tables                      [ratio]
@@ -96,7 +85,6 @@ class Gpu(_Sourced):
     title: str
     memory_bytes: float
     hbm_bytes_per_s: float
-    peak_flop_per_s: Peaks
     nvlink_bytes_per_s: float
     watts: float
     kernels: str
@@ -109,7 +97,7 @@ class Gpu(_Sourced):
     @property
     def precisions(self) -> tuple[str, ...]:
         """The precisions its tensor cores multiply in, slowest first."""
-        return tuple(name for name in PRECISIONS if getattr(self.peak_flop_per_s, name) is not None)
+        return tuple(name for name in PRECISIONS if any(fact.name == f"{PEAK}.{name}" for fact in self.facts))
 
     def peak(self, precision: str) -> float:
         """Dense matmul peak in this precision.   [FLOP/s]
@@ -123,7 +111,7 @@ class Gpu(_Sourced):
         engine.language.refusal.Refusal: precision = fp8: NVIDIA A100 SXM 80 GB has no such tensor cores; ... bf16 or fp16
         """
         if precision in self.precisions:
-            return getattr(self.peak_flop_per_s, precision)
+            return self.fact(f"{PEAK}.{precision}").value
         known = precision in PRECISIONS
         rule = f"{self.title} has no such tensor cores" if known else f"it must be one of {', '.join(PRECISIONS)}"
         raise Refusal("precision", precision, rule, " or ".join(self.precisions))
@@ -191,9 +179,7 @@ def _sourced(entry: Mapping[str, Any]) -> dict[str, Any]:
             facts.append(_fact(name, given))
             fields[name] = facts[-1].value
         else:
-            parts = {part: _fact(f"{name}.{part}", number) for part, number in given.items()}
-            facts.extend(parts.values())
-            fields[name] = {part: fact.value for part, fact in parts.items()}
+            facts.extend(_fact(f"{name}.{part}", number) for part, number in given.items())
     return fields | {"facts": tuple(facts)}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.catalog.calibration import Calibration
 from engine.catalog.hardware import Gpu
+from engine.catalog.precision import PRECISIONS
 from engine.language.choice import one_of
 from engine.language.formula import Number
 
@@ -22,11 +23,6 @@ TABLES = Path(__file__).parent / "kernels"
 
 OUTPUT_BYTES = 2  # a matmul writes 16-bit numbers, whatever it reads
 ROUND_TRIPS = {"all_gather": 1, "reduce_scatter": 1, "all_to_all": 1, "all_reduce": 2}
-
-# Per precision: its table, the bytes of one input, how far a grouped matmul comes to the rate over all its rows.
-_TABLE = {"bf16": "bf16", "fp16": "bf16", "fp8": "fp8", "mxfp8": "fp8"}
-_INPUT_BYTES = {"bf16": 2, "fp16": 2, "fp8": 1, "mxfp8": 1}
-_GROUPING = {"bf16": 0.5, "fp16": 0.5, "fp8": 1.0, "mxfp8": 1.0}
 
 
 def matmul_flop_per_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number) -> Number:
@@ -42,7 +38,7 @@ def matmul_flop_per_s(gpu: Gpu, precision: str, m: Number, n: Number, k: Number)
     Breaks down for sizes that are odd or no multiple of 64 (16 in FP8). A precision the GPU lacks is refused.
     """
     peak = gpu.peak(precision)
-    return np.minimum(_matmul_grid(gpu.kernels, _TABLE[precision])(m, n, k) * gpu.kernel_scale, peak)[()]
+    return np.minimum(_matmul_grid(gpu.kernels, PRECISIONS[precision].table)(m, n, k) * gpu.kernel_scale, peak)[()]
 
 
 def matmul_s(gpu: Gpu, known: Calibration, precision: str, m: Number, n: Number, k: Number) -> Number:
@@ -60,8 +56,8 @@ def matmul_s(gpu: Gpu, known: Calibration, precision: str, m: Number, n: Number,
     """
     m, n, k = (np.asarray(size, dtype=float) for size in (m, n, k))
     compute_s = 2 * m * n * k / matmul_flop_per_s(gpu, precision, m, n, k)
-    moved = _INPUT_BYTES[precision] * (m * k + k * n) + OUTPUT_BYTES * m * n
-    small = _matmul_grid(gpu.kernels, _TABLE[precision]).below(m, n, k)
+    moved = PRECISIONS[precision].input_bytes * (m * k + k * n) + OUTPUT_BYTES * m * n
+    small = _matmul_grid(gpu.kernels, PRECISIONS[precision].table).below(m, n, k)
     seconds = np.where(small, np.maximum(compute_s, pointwise_s(gpu, known, moved)), compute_s)
     return (known.factor("launch_gap_s") + seconds)[()]
 
@@ -92,9 +88,9 @@ def grouped_matmul_s(
     experts, rows, n, k = (np.asarray(size, dtype=float) for size in (experts, rows, n, k))
     one = matmul_flop_per_s(gpu, precision, rows, n, k)
     together = matmul_flop_per_s(gpu, precision, experts * rows, n, k)
-    share = _GROUPING[precision]
+    share = PRECISIONS[precision].grouping
     compute_s = 2 * experts * rows * n * k / (together**share * one ** (1 - share))
-    weights_s = pointwise_s(gpu, known, _INPUT_BYTES[precision] * experts * n * k)
+    weights_s = pointwise_s(gpu, known, PRECISIONS[precision].input_bytes * experts * n * k)
     return (known.factor("launch_gap_s") + np.maximum(compute_s, weights_s))[()]
 
 

@@ -20,6 +20,7 @@ NOTES = (
     "published_source",
     "called_parameters",
     "called_active_parameters",
+    "torchtitan",
 )
 
 

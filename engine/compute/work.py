@@ -9,6 +9,7 @@ from engine.catalog import kernel_rates
 from engine.catalog.calibration import Calibration, Stack
 from engine.catalog.hardware import Gpu
 from engine.catalog.model import Model
+from engine.catalog.precision import PRECISIONS
 from engine.compute.flops import head_width
 from engine.layout.layout import Layout
 from engine.memory.parameters import count
@@ -63,7 +64,7 @@ class Machine:
     @property
     def fp8(self) -> bool:
         """Whether matrix products take eight-bit numbers."""
-        return self.precision in ("fp8", "mxfp8")
+        return PRECISIONS[self.precision].eight_bits
 
     @property
     def jitter(self) -> float:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from engine.layout.layout import Precision
 from engine.scenario import Scenario
 
 
@@ -62,7 +61,7 @@ def gap(field: str, value: object, why: str) -> str:
     return f"{field} = {shown}: {why}."
 
 
-def assumed_cluster(precision: Precision = "bf16") -> str:
+def assumed_cluster(precision: str = "bf16") -> str:
     """The cluster of a text that names no GPUs: the usual one, or one that has tensor cores for the precision.
 
     >>> assumed_cluster(), assumed_cluster("mxfp8")

@@ -9,11 +9,12 @@ from engine.export.launch import by_hand, command, launch_gaps, nodes_of, remark
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
 from engine.layout.layout import Layout
+from engine.pipeline.schedules import USUAL
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "deepspeed", "DeepSpeed", "ds_config.json"
 TRAIN = ("train.py", "--deepspeed", "--deepspeed_config", CONFIG)
-EIGHT_BITS = ("fp8", "mxfp8")
+WRITTEN = ("bf16", "fp16")
 ORDER = "tp-cp-ep-dp-pp"
 
 
@@ -46,7 +47,7 @@ def _hosts(nodes: int) -> list[tuple[str, ...]]:
 
 def _config(scenario: Scenario) -> dict[str, Any]:
     layout = scenario.layout
-    low = {"fp16": "fp16"}.get(scenario.precision, "bf16")
+    low = scenario.precision if scenario.precision in WRITTEN else "bf16"
     gradients = low if layout.gradient_bytes == 2 else "fp32"
     return {
         "train_batch_size": layout.global_batch,
@@ -99,11 +100,11 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
             "the file cannot switch it on; your script must checkpoint the layers "
             "(gradient_checkpointing_enable, or deepspeed.checkpointing.checkpoint)",
         )
-    if scenario.precision in EIGHT_BITS:
+    if scenario.precision not in WRITTEN:
         yield gap(
             "precision",
             scenario.precision,
-            "eight-bit products come from Transformer Engine layers in your script; the file says BF16",
+            "such products come from Transformer Engine layers in your script; the file says BF16",
         )
     if scenario.stack_name != "megatron-deepspeed":
         yield gap("stack", scenario.stack_name, "the lines run DeepSpeed's own software")
@@ -130,7 +131,7 @@ def _pipeline_gaps(layout: Layout) -> Iterator[str]:
         )
     if layout.vp > 1:
         yield gap("layout.vp", layout.vp, "DeepSpeed's pipeline has one chunk a stage")
-    if layout.schedule != "1f1b":
+    if layout.schedule != USUAL.name:
         yield gap("layout.schedule", layout.schedule, "DeepSpeed's pipeline runs 1F1B")
 
 

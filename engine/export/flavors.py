@@ -5,14 +5,9 @@ from engine.export.named import name_of
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 
-# (model.name, model.flavor): model of the catalogue. Read from torchtitan/models/*/__init__.py; a test compares the shapes.
-FLAVORS = {
-    ("llama3", "8B"): "llama-3-8b",
-    ("llama3", "70B"): "llama-3-70b",
-    ("llama3", "405B"): "llama-3-405b",
-    ("deepseek_v3", "671B"): "deepseek-v3",
-    ("qwen3", "30B-A3B"): "qwen3-30b-a3b",
-    ("qwen3", "235B-A22B"): "qwen3-235b-a22b",
+# (model.name, model.flavor): model of the catalogue, which names the flavor. A test compares the shapes with torchtitan's own.
+FLAVORS: dict[tuple[str, str], str] = {
+    tuple(entry["torchtitan"]): name for name, entry in catalogue().items() if "torchtitan" in entry
 }
 WITHOUT_STAGES = ("qwen3",)  # models that torchtitan cannot cut into pipeline stages
 VARIANTS = ("_flex", "_varlen", "_flex_attn", "_varlen_attn")  # another attention kernel, the same shape

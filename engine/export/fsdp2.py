@@ -10,10 +10,12 @@ from engine.export.launch import PORT, launch_gaps, nodes_of, remark, slurm
 from engine.export.named import title_of
 from engine.export.train_script import script_gaps
 from engine.layout.layout import Layout
+from engine.pipeline.schedules import USUAL
 from engine.scenario import Scenario
 
 NAME, TITLE, CONFIG = "fsdp2", "FSDP2 (accelerate)", "accelerate.yaml"
-PRECISIONS = {"bf16": "bf16", "fp16": "fp16", "fp8": "fp8", "mxfp8": "fp8"}
+WRITTEN = ("bf16", "fp16")
+EIGHT_BITS = "fp8"  # accelerate has one word for all of them
 ORDER = "tp-cp-ep-dp-pp"
 
 
@@ -46,7 +48,7 @@ def _config(scenario: Scenario) -> dict[str, Any]:
     found = {
         "compute_environment": "LOCAL_MACHINE",
         "distributed_type": "MULTI_GPU" if _only_replicas(scenario) else "FSDP",
-        "mixed_precision": PRECISIONS[scenario.precision],
+        "mixed_precision": _precision(scenario),
         "num_machines": nodes.count,
         "num_processes": scenario.gpus,
         "machine_rank": 0,
@@ -72,6 +74,10 @@ def _config(scenario: Scenario) -> dict[str, Any]:
             "parallelism_config_cp_size": layout.cp,
         },
     }
+
+
+def _precision(scenario: Scenario) -> str:
+    return EIGHT_BITS if scenario.fp8 else scenario.precision if scenario.precision in WRITTEN else WRITTEN[0]
 
 
 def _only_replicas(scenario: Scenario) -> bool:
@@ -110,8 +116,8 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
             "full",
             "without FSDP your script must checkpoint the layers (gradient_checkpointing_enable)",
         )
-    if scenario.precision == "mxfp8":
-        yield gap("precision", "mxfp8", "the file says fp8; the recipe with block scales is set in your script")
+    if scenario.precision != (word := _precision(scenario)):
+        yield gap("precision", scenario.precision, f"the file says {word}; the recipe is set in your script")
     if scenario.stack_name not in ("fsdp2", "fsdp2-compiled"):
         yield gap("stack", scenario.stack_name, "the lines run PyTorch's own FSDP2")
     if scenario.stack_name == "fsdp2-compiled":
@@ -131,7 +137,7 @@ def _axis_gaps(scenario: Scenario) -> Iterator[str]:
         )
     if layout.vp > 1:
         yield gap("layout.vp", layout.vp, "without a pipeline there are no chunks")
-    if layout.schedule != "1f1b":
+    if layout.schedule != USUAL.name:
         yield gap("layout.schedule", layout.schedule, "without a pipeline there is no schedule")
     if layout.ep > 1:
         yield gap("layout.ep", layout.ep, "accelerate's file spreads no experts; each rank gathers all of them")

@@ -9,11 +9,17 @@ from engine.export.named import title_of
 from engine.export.run_length import length_gaps, steps_of
 from engine.layout.layout import Layout
 from engine.layout.stages import split_layers
+from engine.pipeline.schedules import SCHEDULES, Schedule, nearest_that
 from engine.scenario import Scenario
 
 NAME, TITLE = "megatron", "Megatron-LM"
 SCRIPT = "pretrain_gpt.py"
 STRATEGIES = {2: "optim_grads", 3: "optim_grads_params"}  # of Megatron's own FSDP
+HALF = "fp16"
+EIGHT_BITS = {
+    "fp8": (("--fp8-format", "hybrid"),),
+    "mxfp8": (("--fp8-format", "e4m3"), ("--fp8-recipe", "mxfp8")),
+}
 ORDERS = {"tp-cp-ep-dp-pp": False, "tp-cp-ep-pp-dp": True}  # whether --use-tp-pp-dp-mapping says it
 STAND_INS = (
     "--mock-data and --tokenizer-type NullTokenizer: they stand in for your --data-path, --tokenizer-type and --tokenizer-model.",
@@ -72,18 +78,19 @@ def _degrees(scenario: Scenario) -> Iterator[Words]:
         yield ("--sequence-parallel",)
     if ORDERS.get(layout.rank_order):
         yield ("--use-tp-pp-dp-mapping",)
-    if _interleaved(layout):
+    if _here(layout).takes_chunks:
         yield ("--num-virtual-stages-per-pipeline-rank", str(layout.vp))
     yield from _stages(layout, scenario.model.layers)
 
 
-def _interleaved(layout: Layout) -> bool:
-    return layout.schedule == "interleaved" and layout.vp > 1
+def _here(layout: Layout) -> Schedule:
+    """The schedule that Megatron-LM runs: the layout's, or the nearest it has."""
+    return nearest_that(lambda schedule: schedule.megatron, layout.runs)
 
 
 def _stages(layout: Layout, layers: int) -> Iterator[Words]:
     """How layers are dealt where they do not divide evenly: one fewer at each end, or stage by stage."""
-    sizes = split_layers(layers, layout.pp * (layout.vp if _interleaved(layout) else 1))
+    sizes = split_layers(layers, layout.pp * _here(layout).chunks_used(layout.vp))
     if len(set(sizes)) == 1:
         return
     if (layers + 2) % len(sizes) == 0:
@@ -106,12 +113,9 @@ def _sharding(layout: Layout) -> Iterator[Words]:
 
 
 def _numbers(scenario: Scenario) -> Iterator[Words]:
-    half = scenario.precision == "fp16"
+    half = scenario.precision == HALF
     yield ("--fp16",) if half else ("--bf16",)
-    if scenario.precision == "fp8":
-        yield ("--fp8-format", "hybrid")
-    if scenario.precision == "mxfp8":
-        yield from (("--fp8-format", "e4m3"), ("--fp8-recipe", "mxfp8"))
+    yield from EIGHT_BITS.get(scenario.precision, ())
     if half and scenario.layout.gradient_bytes == 4:
         yield ("--accumulate-allreduce-grads-in-fp32",)
     if not half and scenario.layout.gradient_bytes == 2:
@@ -120,12 +124,7 @@ def _numbers(scenario: Scenario) -> Iterator[Words]:
 
 def _left_out(scenario: Scenario) -> Iterator[str]:
     layout = scenario.layout
-    if layout.schedule not in ("1f1b", "interleaved"):
-        yield gap(
-            "layout.schedule", layout.schedule, "Megatron-LM runs 1F1B, or interleaved 1F1B, so the command runs 1F1B"
-        )
-    if layout.schedule == "interleaved" and layout.vp == 1:
-        yield gap("layout.schedule", layout.schedule, "with one chunk a stage it is 1F1B")
+    yield from _schedule_gaps(layout)
     if layout.rank_order not in ORDERS:
         yield gap(
             "layout.rank_order",
@@ -142,6 +141,8 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
         )
     if layout.hsdp_shard == layout.data_width * layout.cp:
         yield gap("layout.hsdp_shard", layout.hsdp_shard, "these are all the ranks there are, so nothing is replicated")
+    if scenario.precision not in ("bf16", HALF, *EIGHT_BITS):
+        yield gap("precision", scenario.precision, "Megatron-LM has no such products, so it computes in BF16")
     if scenario.stack_name != "megatron":
         yield gap("stack", scenario.stack_name, "the command runs Megatron's own software")
     yield from shape_gaps(scenario)
@@ -149,3 +150,14 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
     yield from launch_gaps(scenario)
     yield from STAND_INS
     yield by_hand(scenario)
+
+
+def _schedule_gaps(layout: Layout) -> Iterator[str]:
+    here = _here(layout)
+    if here != layout.runs:
+        runs = " or ".join(schedule.title for schedule in SCHEDULES.values() if schedule.megatron)
+        yield gap("layout.schedule", layout.schedule, f"Megatron-LM runs {runs}, so the command runs {here.title}")
+    elif here.name != layout.schedule:
+        yield gap("layout.schedule", layout.schedule, f"with one chunk a stage it is {here.title}")
+    if layout.vp > 1 and not here.takes_chunks:
+        yield gap("layout.vp", layout.vp, f"{here.title} takes {here.chunks_text}")

@@ -14,7 +14,8 @@ from engine.export.options import Options
 from engine.export.run_length import training_of
 from engine.language.document import beside
 from engine.language.refusal import Refusal
-from engine.layout.layout import Precision
+from engine.pipeline.schedules import USUAL
+from engine.pipeline.schedules.interleaved import INTERLEAVED
 
 USUAL_TOKENS = 8192
 STRATEGIES = ("no_shard", "optim", "optim_grads", "optim_grads_params")  # ZeRO 0 to 3
@@ -107,7 +108,7 @@ def _width(command: Launched, degrees: dict[str, int], rest: int, notes: list[st
     return gpus // rest
 
 
-def _cluster(command: Launched, precision: Precision, notes: list[str]) -> str | dict[str, Any]:
+def _cluster(command: Launched, precision: str, notes: list[str]) -> str | dict[str, Any]:
     base = assumed_cluster(precision)
     notes.append(f"cluster: a command line names no GPUs; assumed is {cluster_named(base).title}")
     each, usual = command.gpus_per_node, cluster_named(base).gpus_per_node
@@ -118,7 +119,7 @@ def _cluster(command: Launched, precision: Precision, notes: list[str]) -> str |
     return {"base": base, "gpus_per_node": each}
 
 
-def _precision(options: Options, notes: list[str]) -> Precision:
+def _precision(options: Options, notes: list[str]) -> str:
     half, brain = options.flag("--fp16"), options.flag("--bf16")
     eight, recipe = options.text("--fp8-format", ("e4m3", "hybrid")), options.text("--fp8-recipe")
     if half and brain:
@@ -132,7 +133,7 @@ def _precision(options: Options, notes: list[str]) -> Precision:
     return "fp16" if half else "bf16"
 
 
-def _gradient_bytes(options: Options, precision: Precision) -> int:
+def _gradient_bytes(options: Options, precision: str) -> int:
     """Megatron keeps gradients in FP32 beside BF16 weights unless told otherwise, and in FP16 beside FP16 ones."""
     low, high = options.flag("--grad-reduce-in-bf16"), options.flag("--accumulate-allreduce-grads-in-fp32")
     return (4 if high else 2) if precision == "fp16" else (2 if low else 4)
@@ -158,7 +159,7 @@ def _schedule(options: Options, pp: int, layers: int, notes: list[str]) -> dict[
         chunks = _dealt(text, pp)
         notes.append(f"{names[2]}: only its number of chunks is taken; this board deals layers as evenly as they go")
     vp = chunks or 1
-    return {"vp": vp, "schedule": "interleaved" if vp > 1 else "1f1b"}
+    return {"vp": vp, "schedule": (INTERLEAVED if vp > 1 else USUAL).name}
 
 
 def _dealt(text: str, pp: int) -> int:

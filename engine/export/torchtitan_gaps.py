@@ -9,7 +9,6 @@ from engine.export.named import shape_words, title_of
 from engine.export.run_length import length_gaps
 from engine.export.torchtitan_layout import (
     ORDER,
-    SCHEDULES,
     chunks_of,
     dealt,
     ends_of,
@@ -36,8 +35,7 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     layout = scenario.layout
     yield from _model_gaps(scenario)
     yield from _sharding_gaps(layout)
-    if layout.schedule != (here := schedule_here(layout)):
-        yield gap("layout.schedule", layout.schedule, f"torchtitan has no such schedule, so it runs {SCHEDULES[here]}")
+    yield from _schedule_gaps(layout)
     yield from _dealing_gaps(scenario)
     yield from _expert_gaps(layout)
     if not layout.sequence_parallel:
@@ -53,8 +51,9 @@ def left_out(scenario: Scenario) -> Iterator[str]:
             "layout.recompute = selective: torchtitan keeps attention and every other matrix product and computes the rest again; "
             "this board's selective computes attention again."
         )
-    if scenario.precision == "fp16":
-        yield gap("precision", "fp16", "torchtitan has no loss scaling, so it computes in BF16")
+    if scenario.precision not in ("bf16", *CONVERTERS):
+        lacks = "loss scaling" if scenario.precision == "fp16" else "such products"
+        yield gap("precision", scenario.precision, f"torchtitan has no {lacks}, so it computes in BF16")
     if scenario.precision in CONVERTERS:
         yield f"model.converters: {CONVERTERS[scenario.precision]} needs torchao beside torchtitan, and torch.compile to be fast."
     if scenario.stack_name not in ("fsdp2", "fsdp2-compiled"):
@@ -63,6 +62,16 @@ def left_out(scenario: Scenario) -> Iterator[str]:
     yield from launch_gaps(scenario)
     yield from STAND_INS
     yield by_hand(scenario)
+
+
+def _schedule_gaps(layout: Layout) -> Iterator[str]:
+    here = schedule_here(layout)
+    if here != layout.runs:
+        yield gap("layout.schedule", layout.schedule, f"torchtitan has no such schedule, so it runs {here.torch_name}")
+    elif here.name != layout.schedule:
+        yield gap("layout.schedule", layout.schedule, f"with one chunk a stage it is {here.title}")
+    if layout.vp > 1 and not here.takes_chunks:
+        yield gap("layout.vp", layout.vp, f"{here.torch_name} takes {here.chunks_text}")
 
 
 def _expert_gaps(layout: Layout) -> Iterator[str]:

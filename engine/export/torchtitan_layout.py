@@ -5,16 +5,9 @@ from typing import Any
 
 from engine.layout.layout import Layout
 from engine.layout.stages import split_layers
+from engine.pipeline.schedules import Schedule, nearest_that
 from engine.scenario import Scenario
 
-SCHEDULES = {
-    "1f1b": "1F1B",
-    "gpipe": "GPipe",
-    "interleaved": "Interleaved1F1B",
-    "zb-v": "ZBVZeroBubble",
-    "dualpipev": "DualPipeV",
-}
-NEAREST = {"zb-h1": "1f1b", "dualpipe": "dualpipev"}
 ORDER = "tp-cp-ep-dp-pp"
 ENDS = ((0, 0), (1, 1), (1, 0), (0, 1))  # layers that the first and the last stage hold fewer
 
@@ -48,35 +41,34 @@ def degrees(layout: Layout) -> dict[str, int]:
     return found
 
 
-def schedule_here(layout: Layout) -> str:
+def schedule_here(layout: Layout) -> Schedule:
     """The schedule that torchtitan runs: the layout's, or the nearest it has.
 
-    >>> schedule_here(Layout(schedule="zb-h1"))
-    '1f1b'
+    >>> schedule_here(Layout(schedule="zb-h1")).torch_name
+    '1F1B'
     """
-    name = NEAREST.get(layout.schedule, layout.schedule)
-    return "1f1b" if name == "interleaved" and layout.vp == 1 else name
+    return nearest_that(lambda schedule: schedule.torch_name, layout.runs)
 
 
 def pipeline(scenario: Scenario) -> dict[str, Any]:
     """The schedule, and how layers are dealt to it."""
     layout, layers = scenario.layout, scenario.model.layers
-    name, (first, last), chunks = schedule_here(layout), ends_of(layout, layers), chunks_of(layout)
+    here, (first, last), chunks = schedule_here(layout), ends_of(layout, layers), chunks_of(layout)
     found: dict[str, Any] = {
         "pipeline_parallel_degree": layout.pp,
-        "pipeline_parallel_schedule": SCHEDULES[name],
+        "pipeline_parallel_schedule": here.torch_name,
         "pipeline_parallel_microbatch_size": layout.micro_batch,
         "pipeline_parallel_first_stage_less_layers": first,
         "pipeline_parallel_last_stage_less_layers": last,
     }
-    if name == "interleaved":
+    if here.takes_chunks:
         found["pipeline_parallel_layers_per_stage"] = math.ceil((layers + first + last) / chunks)
     return found
 
 
 def chunks_of(layout: Layout) -> int:
     """Places of the pipe at which torchtitan cuts the model."""
-    return layout.pp * {"interleaved": layout.vp, "zb-v": 2, "dualpipev": 2}.get(schedule_here(layout), 1)
+    return layout.pp * schedule_here(layout).chunks_used(layout.vp)
 
 
 def ends_of(layout: Layout, layers: int) -> tuple[int, int]:

@@ -10,10 +10,11 @@ from engine.export.run_length import training_of
 from engine.export.tables import Tables, tables_of
 from engine.export.torchtitan import NAME
 from engine.export.torchtitan_gaps import CONVERTERS
-from engine.export.torchtitan_layout import ORDER, SCHEDULES
+from engine.export.torchtitan_layout import ORDER
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
-from engine.layout.layout import Precision
+from engine.pipeline.schedules import SCHEDULES, USUAL
+from engine.pipeline.schedules.interleaved import INTERLEAVED
 
 AXES = (("tp", "tensor"), ("cp", "context"), ("ep", "expert"), ("pp", "pipeline"))
 LIKE_INTERLEAVED = ("interleavedzerobubble", "loopedbfs")
@@ -128,18 +129,17 @@ def _zero(tables: Tables, copies: int, shard: int, degrees: dict[str, int], note
 def _schedule(tables: Tables, pp: int, layers: int) -> dict[str, Any]:
     name = "parallelism.pipeline_parallel_schedule"
     given = tables.text(name, "1F1B")
-    ours = {theirs.lower(): name for name, theirs in SCHEDULES.items()}
-    found = ours.get(given.lower(), "interleaved" if given.lower() in LIKE_INTERLEAVED else None)
+    theirs = {schedule.torch_name: schedule for schedule in SCHEDULES.values() if schedule.torch_name}
+    ours = {spelled.lower(): schedule for spelled, schedule in theirs.items()}
+    found = ours.get(given.lower(), INTERLEAVED if given.lower() in LIKE_INTERLEAVED else None)
     first, last = (
         tables.whole(f"parallelism.pipeline_parallel_{end}_stage_less_layers", 1, 0) for end in ("first", "last")
     )
     each = tables.whole("parallelism.pipeline_parallel_layers_per_stage", 0)
     if found is None:
-        raise Refusal(
-            name, given, f"must be one of {', '.join(SCHEDULES.values())}", nearest(given, SCHEDULES.values())
-        )
-    if found != "interleaved" or pp == 1:
-        return {"schedule": found if found != "interleaved" else "1f1b", "vp": 1}
+        raise Refusal(name, given, f"must be one of {', '.join(theirs)}", nearest(given, theirs))
+    if not found.takes_chunks or pp == 1:
+        return {"schedule": USUAL.name if found.takes_chunks else found.name, "vp": 1}
     chunks = -(-(layers + first + last) // each) if each else 2 * pp
     if chunks % pp:
         raise Refusal(
@@ -147,7 +147,7 @@ def _schedule(tables: Tables, pp: int, layers: int) -> dict[str, Any]:
             each,
             f"makes {chunks} chunks, which {pp} stages do not divide",
         )
-    return {"schedule": "interleaved", "vp": chunks // pp}
+    return {"schedule": found.name, "vp": chunks // pp}
 
 
 def _recompute(tables: Tables, notes: list[str]) -> str:
@@ -168,7 +168,7 @@ def _ignored_experts(tables: Tables, degrees: dict[str, int], notes: list[str]) 
         )
 
 
-def _precision(tables: Tables, notes: list[str]) -> Precision:
+def _precision(tables: Tables, notes: list[str]) -> str:
     converters = tables.texts("model.converters")
     param = tables.text("training.mixed_precision_param", "bfloat16", ("bfloat16", "float32"))
     tables.text("training.mixed_precision_reduce", "float32", ("float32",))

@@ -19,6 +19,7 @@ class Finding:
     why        the reason, with this case's numbers
     try_this   what to change
     change     the layout fields that would do it, where that is one click
+    on_wires   whether it is about who stands where, so that it belongs beside a picture of the wires
     """
 
     code: str
@@ -27,6 +28,7 @@ class Finding:
     why: str
     try_this: str
     change: dict[str, Any] = field(default_factory=dict, hash=False)
+    on_wires: bool = False
 
 
 Rule = Callable[[Estimate], Iterator[Finding]]

@@ -34,6 +34,7 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
         if nearer
         else "Shard inside a unit (HSDP), or give each unit a pipeline stage of its own.",
         {"rank_order": nearer} if nearer else {},
+        on_wires=True,
     )
 
 
@@ -61,4 +62,5 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
             f"{share_text(share)} of the step waits for weights and gradients, or is slowed by computing beside them: "
             f"{tokens:,} tokens a GPU and micro-batch are little work to hide them.",
             f"Raise the tokens per GPU, add tensor parallelism{groups}.",
+            on_wires=True,
         )

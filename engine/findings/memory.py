@@ -21,6 +21,7 @@ def memory(estimate: Estimate) -> Iterator[Finding]:
             "It does not fit",
             f"With the allocator's reserve and CUDA's context {share}.",
             *_less_memory(estimate),
+            on_wires=True,
         )
     elif estimate.fullest.total.value > estimate.scenario.calibration.factor("roomy_share") * capacity:
         yield Finding(

@@ -9,6 +9,7 @@ from engine.language.document import divisors
 from engine.language.units import share_text
 from engine.layout.meaning import meaning_refusals
 from engine.pipeline.bubble import bubble_of_total
+from engine.pipeline.schedules.interleaved import INTERLEAVED
 
 
 @rule
@@ -26,7 +27,7 @@ def bubble(estimate: Estimate) -> Iterator[Finding]:
         f"{share_text(share)} of every step waits",
         f"{layout.pp} stages fill and drain around {layout.micro_batches} micro-batches.",
         advice,
-        {"schedule": "interleaved", "vp": options[0][0]} if options else {},
+        {"schedule": INTERLEAVED.name, "vp": options[0][0]} if options else {},
     )
 
 
@@ -37,7 +38,7 @@ def _interleavings(estimate: Estimate) -> list[tuple[int, float]]:
         return []
     stage = layers // layout.pp
     options = [v for v in range(layout.vp + 1, stage + 1) if stage % v == 0]
-    legal = [v for v in options if _legal(estimate, {"schedule": "interleaved", "vp": v})]
+    legal = [v for v in options if _legal(estimate, {"schedule": INTERLEAVED.name, "vp": v})]
     return [(v, float(bubble_of_total(layout.pp, layout.micro_batches, v))) for v in legal]
 
 

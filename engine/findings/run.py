@@ -6,6 +6,7 @@ from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.units import bytes_text, seconds_text, share_text
 from engine.memory.state import state_bytes
+from engine.pipeline.schedules import USUAL
 
 
 @rule
@@ -22,7 +23,7 @@ def simpler(estimate: Estimate) -> Iterator[Finding]:
             "Plain FSDP would do",
             f"Sharded over {scenario.gpus} GPUs the training state is {bytes_text(state)} each.",
             "Use FSDP alone: no pipeline, no tensor parallelism to maintain.",
-            {"tp": 1, "pp": 1, "zero": 3, "schedule": "1f1b", "vp": 1},
+            {"tp": 1, "pp": 1, "zero": 3, "schedule": USUAL.name, "vp": 1},
         )
 
 

@@ -31,6 +31,7 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
             f"(the {headline:.0f} times one hears adds its two directions).",
             advice,
             change,
+            on_wires=True,
         )
     elif reach.size > 1:
         yield Finding(
@@ -40,6 +41,7 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
             f"{fabric} carries it at {bytes_text(nvlink)}/s each way; a NIC would be "
             f"{each_way:.0f} times slower ({headline:.0f} times by the headline that adds both ways).",
             "Leave it there.",
+            on_wires=True,
         )
 
 

@@ -1,10 +1,11 @@
 """Documents from outside: frozen pydantic models whose complaints are sentences with the nearest value that works."""
 
 import math
+from collections.abc import Iterable
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
@@ -34,6 +35,23 @@ def Count(default: Any = ..., *, ge: int | None = None, le: int, meaning: str = 
 def Says(meaning: str, unit: str = "", *, default: Any = ..., **limits: Any) -> Any:
     """A field with what it means, its unit where it is a quantity, and its limits."""
     return Field(default, description=meaning or None, json_schema_extra={"unit": unit} if unit else None, **limits)
+
+
+class OneOf:
+    """Marks a text as a name out of a family: no other is taken, and the API's description lists them all.
+
+    >>> class Cut(Document, frozen=True):
+    ...     side: Annotated[str, OneOf({"left": 1, "right": 2})]
+    >>> read(Cut, {"side": "lift"})
+    Traceback (most recent call last):
+    engine.language.refusal.Refusal: side = lift: must be one of left, right; the nearest that works: left
+    """
+
+    def __init__(self, family: Iterable[str]):
+        self.names = tuple(family)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        return core_schema.literal_schema(list(self.names))
 
 
 Whole = Annotated[int, BeforeValidator(_number)]
@@ -121,14 +139,12 @@ def _fields_at(kind: type[BaseModel], path: list[str]) -> list[str]:
 
 
 def _choices(kind: type[BaseModel], path: list[str]) -> list[str]:
-    owner = _kind_at(kind, path[:-1])
-    annotation = owner.model_fields[path[-1]].annotation
-    return [
-        str(choice)
-        for part in [annotation, *get_args(annotation)]
-        for choice in get_args(part)
-        if isinstance(choice, (str, int))
-    ]
+    field = _kind_at(kind, path[:-1]).model_fields[path[-1]]
+    parts = [field.annotation, *get_args(field.annotation)]
+    choices = [choice for part in parts for choice in get_args(part) if isinstance(choice, (str, int))]
+    marks = [mark for part in parts for mark in getattr(part, "__metadata__", ())]
+    families = [mark.names for mark in (*field.metadata, *marks) if isinstance(mark, OneOf)]
+    return [str(choice) for choice in (*choices, *(name for names in families for name in names))]
 
 
 def _is_whole(kind: type[BaseModel], path: list[str]) -> bool:

@@ -1,17 +1,15 @@
 """How a model is cut over GPUs: degrees, schedule, batch, sharding, recomputation. Refuses only what has no meaning."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from engine.language.document import Count, Document, Says, Whole
+from engine.language.document import Count, Document, OneOf, Says, Whole
 from engine.language.refusal import Refusal
 from engine.layout.grid import Grid
+from engine.pipeline.schedules import SCHEDULES, USUAL, Schedule
 
 Axis = Literal["tp", "cp", "ep", "dp", "pp"]
 Recompute = Literal["none", "selective", "full"]
-ScheduleName = Literal["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]
-Precision = Literal["bf16", "fp16", "fp8", "mxfp8"]
 
-BOTH_WAYS: tuple[ScheduleName, ...] = ("dualpipe", "dualpipev")  # pair the passes of two micro-batches
 AXES: tuple[Axis, ...] = ("tp", "cp", "ep", "dp", "pp")
 
 
@@ -24,7 +22,9 @@ class Layout(Document, frozen=True):
     pp: Whole = Count(4, ge=1, le=128, meaning="pipeline stages")
     dp: Whole | None = Count(None, ge=1, le=1_048_576, meaning="data parallel; left out: what the others leave")
     vp: Whole = Count(1, ge=1, le=64, meaning="chunks per stage of an interleaved schedule")
-    schedule: ScheduleName = Says("order of forward and backward passes in the pipeline", default="1f1b")
+    schedule: Annotated[str, OneOf(SCHEDULES)] = Says(
+        "order of forward and backward passes in the pipeline", default=USUAL.name
+    )
     micro_batch: Whole = Count(1, ge=1, le=65_536, meaning="sequences per micro-batch")
     micro_batches: Whole = Count(16, ge=1, le=1_048_576, meaning="micro-batches per pipeline and step")
     zero: Whole = Count(1, ge=0, le=3, meaning="ZeRO stage; 3 is FSDP")
@@ -35,6 +35,11 @@ class Layout(Document, frozen=True):
     recompute: Recompute = Says("what is computed again in the backward pass instead of kept", default="none")
     gradient_bytes: Literal[2, 4] = Says("size of a gradient: 4 is FP32, 2 is BF16", "bytes", default=4)
     rank_order: str = Says("which axis changes fastest over the ranks, first to last", default="tp-cp-ep-dp-pp")
+
+    @property
+    def runs(self) -> Schedule:
+        """The schedule that its stages run."""
+        return SCHEDULES[self.schedule].with_chunks(self.vp)
 
     @property
     def data_width(self) -> int:

@@ -117,7 +117,7 @@ def _expert_refusals(layout: Layout, model: Model) -> list[Refusal]:
 
 def _pipeline_refusals(layout: Layout, model: Model) -> list[Refusal]:
     schedule, pp, vp = schedule_named(layout.schedule), layout.pp, layout.vp
-    if vp > 1 and layout.schedule != "interleaved":
+    if vp > 1 and not schedule.takes_chunks:
         return [
             Refusal(
                 "layout.vp",

@@ -16,8 +16,9 @@ def moving_parts(layout: Layout) -> tuple[str, ...]:
     ('TP', 'FSDP', 'HSDP groups')
     """
     parts = [axis.upper() for axis in ("tp", "cp", "ep", "pp") if getattr(layout, axis) > 1]
-    if layout.pp > 1 and layout.schedule not in ("1f1b", "gpipe"):
-        parts.append("interleaving" if layout.schedule == "interleaved" else schedule_named(layout.schedule).title)
+    schedule = schedule_named(layout.schedule)
+    if layout.pp > 1 and not schedule.simple:
+        parts.append("interleaving" if schedule.takes_chunks else schedule.title)
     if layout.zero:
         parts.append("FSDP" if layout.zero == 3 else f"ZeRO-{layout.zero}")
     if layout.hsdp_shard:

@@ -116,7 +116,7 @@ def _why_bubble(estimate: Estimate) -> str:
     layout = estimate.scenario.layout
     if layout.pp == 1:
         return "one stage never waits for another"
-    if layout.schedule in ("gpipe", "1f1b", "interleaved"):
+    if layout.runs.closed.bubble_of_total is bubble_of_total:
         alone = share_text(estimate.alone.bubble_of_total)
         return f"share of the whole step, communication and optimizer included; the slowest stage waits least ({alone} if all were equal)"
     return "the napkin knows only 1F1B and interleaving; this schedule is simulated"

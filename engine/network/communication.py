@@ -7,7 +7,7 @@ from engine.catalog.hardware import Cluster
 from engine.catalog.model import Model
 from engine.compute.work import Machine, Work
 from engine.language.formula import Term
-from engine.layout.layout import BOTH_WAYS, Layout
+from engine.layout.layout import Layout
 from engine.layout.stages import Stage
 from engine.memory.held import gpu_parameters, layer_parameter_terms, stage_end_term
 from engine.network.counts import issued_count, issued_sends, ring_hops
@@ -65,7 +65,7 @@ class Traffic:
         experts = self._experts(work) if moe else ()
         sharded = self._sharded(work, moe)
         ahead, behind = work.forward, work.backward_input + work.backward_weight
-        if layout.schedule in BOTH_WAYS:  # the two directions run beside each other
+        if layout.runs.paired:  # a forward runs beside a backward
             ahead = behind = (ahead + behind) / 2
         return LayerTraffic(
             forward=on_one_nic((*forward, *context[:1], *experts, *sharded[0]), ahead),
@@ -121,7 +121,7 @@ class Traffic:
         )
         there = self.collective("ep", "all_to_all", "EP dispatch", sent, 1, reach, 1.0)
         back = self.collective("ep", "all_to_all", "EP combine", taken, 1, reach, 1.0)
-        if layout.schedule not in BOTH_WAYS or not there.each_s:
+        if not layout.runs.paired or not there.each_s:
             return there, back
         beside = (work.forward + work.backward_input + work.backward_weight) / 2
         shown = max(0.0, 1 - beside / (there.each_s + back.each_s))

@@ -7,7 +7,6 @@ stage takes for a forward, the input-gradient part and the weight-gradient part 
 import numpy as np
 
 from engine.language.formula import Number, formula
-from engine.layout.layout import BOTH_WAYS
 
 NARAYANAN = "Narayanan et al. 2021 (arXiv 2104.04473), section 2.2"
 ZERO_BUBBLE = "Qi et al. 2023 (arXiv 2401.10241)"
@@ -240,20 +239,3 @@ def dualpipev_bubble_s(p: Number, FB: Number, B: Number, W: Number) -> Number:
     Breaks down unless F = B = W: see simulator.simulate.
     """
     return (p - 1) * (FB + B - 2 * W) / 2
-
-
-def schedule_bubble_s(name: str, p: Number, F: Number, B: Number, W: Number, v: Number = 1) -> Number:
-    """The closed form that belongs to a schedule, for ranking many layouts at once.   [s]
-
-    Parameters as above, numbers or arrays. For ZB-V, DualPipe and DualPipeV it is exact only where F = B = W.
-
-    >>> schedule_bubble_s("1f1b", p=4, F=1, B=1, W=1)
-    9.0
-    """
-    if name == "zb-h1":
-        return zb_h1_bubble_s(p, F, B, W)
-    if name == "zb-v":
-        return zb_v_bubble_s(p, (F + B + W) / 3)
-    if name in BOTH_WAYS:
-        return (dualpipe_bubble_s if name == "dualpipe" else dualpipev_bubble_s)(p, F + B + W, B, W)
-    return bubble_s(p, F, B, W, v if name == "interleaved" else 1)

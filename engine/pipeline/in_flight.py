@@ -4,7 +4,7 @@ Symbols: p stages, m micro-batches, v chunks per stage, i a stage counted from 0
 the end of the backward, or of its input-gradient part; what weight gradients still need is Timeline.held_weights.
 """
 
-from engine.language.formula import Formula, Number, formula
+from engine.language.formula import Number, formula
 from engine.pipeline.bubble import NARAYANAN, ZERO_BUBBLE, least
 
 UNIT = "micro-batches"
@@ -131,30 +131,3 @@ def in_flight_dualpipev(p: Number) -> Number:
     Breaks down below 2p micro-batches, where DualPipeV does not run.
     """
     return p + 0.5
-
-
-def in_flight_formula(name: str, chunks: int = 1) -> Formula:
-    """The formula that belongs to a schedule. Its parameters are some of p, m, v and i.
-
-    >>> in_flight_formula("interleaved", chunks=2).name, in_flight_formula("zb-h1").name
-    ('in_flight_interleaved', 'in_flight_1f1b')
-    """
-    own = {
-        "gpipe": in_flight_gpipe,
-        "interleaved": in_flight_interleaved if chunks > 1 else in_flight_1f1b,
-        "zb-v": in_flight_zb_v,
-        "dualpipe": in_flight_dualpipe,
-        "dualpipev": in_flight_dualpipev,
-    }
-    return own.get(name, in_flight_1f1b)
-
-
-def in_flight(name: str, p: Number, m: Number, v: int = 1, i: Number = 0) -> Number:
-    """Micro-batches that stage i of a schedule holds at its peak, in activations of a full stage.   [micro-batches]
-
-    >>> in_flight("interleaved", p=4, m=8, v=2), in_flight("1f1b", p=4, m=8, i=3)
-    (5.5, 1)
-    """
-    chosen = in_flight_formula(name, v)
-    given = {"p": p, "m": m, "v": v, "i": i}
-    return chosen(**{name: given[name] for name in chosen.parameters})

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from engine.language.document import Count, Document, Real, Whole, read
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import SCHEDULES, schedule_named
+from engine.pipeline.schedules import SCHEDULES, USUAL, schedule_named
 from engine.pipeline.simulator import run
 
 MOST_INTERVALS = 200_000  # about 20 MB of text, made in about a second
@@ -23,7 +23,7 @@ NAMES = {
 class ScheduleQuestion(Document, frozen=True):
     """A schedule, its size, and the times of one micro-batch on a full stage, in any one unit."""
 
-    name: str = Field(description=", ".join(SCHEDULES), examples=["1f1b"])
+    name: str = Field(description="of the schedule", examples=[USUAL.name], json_schema_extra={"enum": list(SCHEDULES)})
     stages: Whole = Count(le=1024, meaning="pipeline stages")
     micro_batches: Whole = Count(le=1_048_576, meaning="micro-batches per pipeline and step")
     chunks: Whole = Count(1, ge=1, le=256, meaning="chunks per stage of the interleaved schedule")

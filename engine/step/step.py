@@ -155,14 +155,19 @@ def schedule_alone(layout: Layout, step: Step) -> Outline:
 
     Its bubble is what the closed forms speak of; the step's own bubble also has the unevenness of the stages.
     """
-    schedule, durations = schedule_named(layout.schedule), step.durations
-    full = [
-        sum(map(sum, rows)) / layout.pp
+    placement = schedule_named(layout.schedule).placement(layout.pp, layout.vp)
+    return _outline(layout, even_durations(placement, *mean_times(step)), 0.0, True)
+
+
+def mean_times(step: Step) -> tuple[float, float, float]:
+    """A micro-batch's forward, input-gradient and weight-gradient part on the mean stage.   [s]"""
+    layout, durations = step.layout, step.durations
+    pipes = schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
+    forward, backward_input, backward_weight = (
+        sum(map(sum, rows)) / layout.pp / pipes
         for rows in (durations.forward, durations.backward_input, durations.backward_weight)
-    ]
-    placement = schedule.placement(layout.pp, layout.vp)
-    even = even_durations(placement, *(time / placement.pipes for time in full))
-    return _outline(layout, even, 0.0, True)
+    )
+    return forward, backward_input, backward_weight
 
 
 def _window(p: int, v: int) -> float:

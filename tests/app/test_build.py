@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.builder.builder import Built, read
-from app.builder.game import CUTS, EVERY, Game, Move, chunks_of
+from app.builder.game import CUTS, EVERY, Game, Move, chunks_of, known_of
 from app.builder.page import PATH
 from app.builder.verdict import verdict_on
 from engine.language.refusal import Refusal
@@ -19,7 +19,7 @@ from engine.pipeline.simulator import even_durations, simulate
 
 HTMX = {"HX-Request": "true"}
 GAMES = st.builds(Game, st.integers(2, 4), st.integers(1, 5), st.sampled_from(list(CUTS)))
-KNOWN = [(cut, name) for cut, kinds in CUTS.items() for name in kinds.schedules]
+KNOWN = [(cut, name) for cut in CUTS for name in known_of(cut)]
 
 
 def links(page: str) -> list[str]:

@@ -1,13 +1,20 @@
 """Each red flag has a layout that raises it and one that does not, and the change it offers leads somewhere legal."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import engine.findings as findings
 from engine.estimate import Estimate, estimate
-from engine.findings import RANK, RULES, Finding, findings_of
+from engine.findings import RANK, SUBJECTS, Finding, findings_of
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
+from engine.pipeline.schedules.placement import loop
 from engine.scenario import scenario_from
+from tests.test_families import finding_codes
+
+FOLDER = Path(findings.__file__).parent
 
 MOE = {"model": "mixtral-8x7b", "gpus": 64}
 UNEVEN = {"layers": 36, "hidden": 4096, "heads": 32, "vocab": 32000}
@@ -52,14 +59,13 @@ def test_a_red_flag_is_raised_where_it_is_due_and_nowhere_else(
     assert codes(ask(**silent)).get(code) != severity
 
 
-def test_every_rule_has_a_case() -> None:
-    rules = {
-        name
-        for rule in RULES
-        for name in rule.__code__.co_consts
-        if isinstance(name, str) and name.count("-") and " " not in name
-    }
-    assert rules == {code for code, *_ in CASES}
+def test_every_red_flag_has_a_case() -> None:
+    assert finding_codes() == {code for code, *_ in CASES}
+
+
+def test_every_file_of_rules_is_asked() -> None:
+    files = {path.stem for path in FOLDER.glob("*.py") if "@rule" in path.read_text(encoding="utf-8")}
+    assert files - {"__init__", "base"} == {subject.__name__.rpartition(".")[2] for subject in SUBJECTS}
 
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
@@ -112,7 +118,7 @@ def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scena
     assert code not in codes(taken(before, finding))
 
 
-@pytest.mark.parametrize("schedule", ["1f1b", "zb-h1", "gpipe"])
+@pytest.mark.parametrize("schedule", [name for name, known in SCHEDULES.items() if known.arrange is loop])
 @pytest.mark.parametrize("micro_batches", [4, 8, 16])
 def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, micro_batches: int) -> None:
     """ZB-H1 with few micro-batches wastes more than a tenth, yet two chunks a stage may waste more still."""

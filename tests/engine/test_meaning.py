@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import scenario_from
 
 CASES: list[tuple[dict[str, Any], str]] = [
@@ -104,7 +105,7 @@ def with_nearest(changes: dict[str, Any], refusal: Refusal, value: int) -> dict[
             "cp": st.integers(1, 5),
             "ep": st.integers(1, 40),
             "vp": st.integers(1, 64),
-            "schedule": st.sampled_from(["1f1b", "interleaved", "zb-v", "dualpipe", "dualpipev"]),
+            "schedule": st.sampled_from(list(SCHEDULES)),
             "micro_batches": st.integers(1, 70),
             "zero": st.sampled_from([1, 3]),
             "hsdp_shard": st.integers(1, 9),

@@ -9,16 +9,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
+from engine.catalog.precision import PRECISIONS
 from engine.estimate import Estimate, estimate
 from engine.findings import RANK, findings_of
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import Scenario, scenario_from
 
 POWERS = st.sampled_from([1, 2, 4, 8])
-SCHEDULES = ["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]
 
 LAYOUTS = st.fixed_dictionaries(
     {"tp": POWERS, "pp": POWERS, "dp": st.sampled_from([1, 2, 3, 8, 32])},
@@ -26,7 +28,7 @@ LAYOUTS = st.fixed_dictionaries(
         "cp": st.sampled_from([1, 2, 4]),
         "ep": POWERS,
         "vp": st.sampled_from([1, 2, 4]),
-        "schedule": st.sampled_from(SCHEDULES),
+        "schedule": st.sampled_from(list(SCHEDULES)),
         "micro_batch": st.integers(1, 3),
         "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
         "zero": st.integers(0, 3),
@@ -55,8 +57,8 @@ DOCUMENTS = st.builds(
     },
     MODELS, st.sampled_from(cluster_names()), LAYOUTS,
     st.fixed_dictionaries({}, optional={
-        "sequence_tokens": st.sampled_from([64, 2048, 8192, 131_072]), "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
-        "stack": st.sampled_from([None, "megatron", "megatron-2021", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
+        "sequence_tokens": st.sampled_from([64, 2048, 8192, 131_072]), "precision": st.sampled_from(list(PRECISIONS)),
+        "stack": st.sampled_from([None, *software()]),
         "training": st.fixed_dictionaries({}, optional={"tokens": st.sampled_from([1, 1e12, 1e18]), "mfu": st.sampled_from([None, 0.01, 1]),
                                                         "usd_per_gpu_hour": st.sampled_from([0, 2.5, 1e6])}),
     }),
@@ -219,9 +221,9 @@ def test_recomputing_more_costs_time_and_saves_memory(model: str, tp: int, pp: i
 
 
 @settings(max_examples=30)
-@given(p=st.sampled_from([2, 4]), m=st.sampled_from([8, 16, 32]), schedule=st.sampled_from(SCHEDULES))
+@given(p=st.sampled_from([2, 4]), m=st.sampled_from([8, 16, 32]), schedule=st.sampled_from(list(SCHEDULES)))
 def test_more_micro_batches_never_raise_the_bubble_share(p: int, m: int, schedule: str) -> None:
-    vp = 2 if schedule == "interleaved" else 1
+    vp = 2 if SCHEDULES[schedule].takes_chunks else 1
     few, many = (asked("llama-3-70b", pp=p, schedule=schedule, vp=vp, micro_batches=n).alone for n in (m, 2 * m))
     assert many.bubble_of_total <= few.bubble_of_total + 1e-9
     assert 0 <= few.bubble_of_total <= few.bubble_of_ideal

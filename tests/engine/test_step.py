@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from engine.estimate import Estimate
+from engine.pipeline.schedules import SCHEDULES
 from engine.step.step import band_s, idle_s, optimizer_s, step_s
 
 
@@ -69,7 +70,7 @@ def test_a_newer_gpu_is_faster(ask: Any) -> None:
 
 
 @pytest.mark.parametrize("stack", ["megatron", "megatron-2021"])
-@pytest.mark.parametrize("schedule", ["gpipe", "1f1b", "zb-h1", "zb-v", "dualpipe", "dualpipev"])
+@pytest.mark.parametrize("schedule", SCHEDULES)
 def test_sends_never_shorten_a_step(ask: Any, schedule: str, stack: str) -> None:
     result = ask(schedule=schedule, stack=stack)
     sends = next(c for c in result.step.communication if c.axis == "pp")

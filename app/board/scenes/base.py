@@ -106,6 +106,7 @@ class Scene:
     numbers         knob values -> the numbers behind the pictures, each with its working
     misconceptions  knob values -> what it puts right
     also            further pages that belong to it: words and address
+    real            the demo that does what it draws; empty where there is none
     """
 
     name: str
@@ -117,6 +118,7 @@ class Scene:
     numbers: Callable[[Values], tuple[Term, ...]]
     misconceptions: Callable[[Values], tuple[Misconception, ...]]
     also: tuple[tuple[str, str], ...] = ()
+    real: str = ""
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""

@@ -15,7 +15,8 @@ from app.runner.torch_schedules import TORCH_SCHEDULES, TorchSchedule
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import stream_bytes
-from engine.pipeline.bubble import bubble_of_total
+from engine.pipeline.schedules import USUAL
+from engine.pipeline.schedules.base import put_in
 from engine.pipeline.schedules.placement import Placement
 from engine.pipeline.timeline import Timeline
 
@@ -23,7 +24,7 @@ LAYERS = Whole("layers", "layers", 8, 1, 8)
 STEPS = Whole("steps", "steps", 3, 2, 5)
 STAGES = Whole("pp", "stages, a rank each", 4, 2, 8)
 MICRO_BATCHES = Whole("micro_batches", "micro-batches", 8, 1, 32)
-SCHEDULE = Choice("schedule", "schedule", "1F1B", {name: s.own.title for name, s in TORCH_SCHEDULES.items()})
+SCHEDULE = Choice("schedule", "schedule", USUAL.torch_name, {name: s.own.title for name, s in TORCH_SCHEDULES.items()})
 SLOT = Choice(
     "slot_ms", "forward of a full stage", 50, {0: "as fast as it goes", 20: "20 ms", 50: "50 ms", 100: "100 ms"}, "ms"
 )
@@ -34,7 +35,6 @@ FILLED_UP = "each operation is filled up to its slot by sleeping, so that stages
 LONGER = "what sends and wake-ups add does not depend on the slot, so a longer slot comes nearer"
 MOST_S = 20  # of slots, in all steps together
 QUIET = 0.05  # share of a step that a rank may wait for a processor before the machine counts as disturbed
-CLOSED_FORM = ("GPipe", "1F1B", "Interleaved1F1B", "LoopedBFS")
 JOINED = "where PyTorch joins a forward and a backward, one runs after the other here: nothing is hidden on a CPU"
 
 
@@ -124,12 +124,12 @@ def predict(params: Params) -> Prediction:
     """State and traffic of each stage, and how long stages wait."""
     schedule, stages, m = chosen(params), int(params["pp"]), int(params["micro_batches"])
     expected = expected_timeline(params).bubble_of_total
-    closed = bubble_of_total.explain("bubble", p=stages, m=m, v=schedule.chunks)
+    closed = schedule.own.closed.bubble_of_total
     return Prediction(
         held=stage_held(small_gpt(params), placed(params)),
         calls=stage_calls(params),
-        terms=(closed,) if schedule.name in CLOSED_FORM else (),
-        notes=(schedule.own.idea, FILLED_UP, SHAPES_FIRST, *((JOINED,) if schedule.name == "DualPipeV" else ())),
+        terms=(closed.explain("bubble", **put_in(closed, p=stages, m=m, v=schedule.chunks)),) if closed else (),
+        notes=(schedule.own.idea, FILLED_UP, SHAPES_FIRST, *((JOINED,) if schedule.own.paired else ())),
         judges=(partial(bubble_rows, expected, int(params["slot_ms"])),),
     )
 

@@ -11,7 +11,7 @@ from app.runner.fake.traffic import Traffics, traffics_of
 from engine.layout.stages import Chunk
 from engine.memory.parameters import count
 from engine.memory.stage import StageMemory, stage_memory
-from engine.pipeline.in_flight import in_flight
+from engine.pipeline.in_flight import in_flight_1f1b
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class RolePrediction:
     def in_flight(self) -> int:
         """Micro-batches whose activations the stage holds at once."""
         layout = self.request.layout
-        return int(in_flight("1f1b", p=layout.pp, m=layout.micro_batches, i=self.role.stage))
+        return int(in_flight_1f1b(p=layout.pp, m=layout.micro_batches, i=self.role.stage))
 
     @property
     def layer_bytes(self) -> int:

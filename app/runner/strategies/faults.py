@@ -24,6 +24,19 @@ from app.runner.strategies.ddp import build as build_ddp
 FOREVER_S = 3600.0
 ROOM_BYTES = 2**28
 
+Inject = Callable[[Rank, Training], None]
+FAULTS: dict[str, Inject] = {}
+
+
+def fault(demo: str) -> Callable[[Inject], Inject]:
+    """List what goes wrong in a demo."""
+
+    def listed(function: Inject) -> Inject:
+        FAULTS[demo] = function
+        return function
+
+    return listed
+
 
 @dataclass
 class Faulty(Training):
@@ -74,6 +87,7 @@ def say_where(rank: Rank) -> None:
     rank.emit(Stuck, last=last_collectives())
 
 
+@fault("kill-rank")
 def kill(rank: Rank, made: Training) -> None:
     """Die in the middle of a backward pass, when some buckets are already under way."""
 
@@ -93,6 +107,7 @@ def in_backward(rank: Rank, made: Training, act: Callable[[], None]) -> None:
         layer.weight.register_hook(lambda gradient: act() if now["step"] == rank.job.whole("at") else None)
 
 
+@fault("hang-rank")
 def hang(rank: Rank, made: Training) -> None:
     """Sleep before a step. The others wait in a collective, or at a barrier that knows who is missing."""
 
@@ -113,6 +128,7 @@ def prepare(job: Job) -> None:
         set_debug_level(DebugLevel.DETAIL)
 
 
+@fault("mismatch")
 def mismatch(rank: Rank, made: Training) -> None:
     """Call another collective than the others, or the same with a tensor of another size."""
 
@@ -143,6 +159,7 @@ def odd_one_out(rank: Rank) -> None:
     dist.all_reduce(torch.ones(numbers, device=rank.device))
 
 
+@fault("straggler")
 def straggle(rank: Rank, made: Training) -> None:
     """Compute more slowly than the others in every step: all of them wait."""
     late_s = rank.job.whole("late_ms") / 1000
@@ -160,6 +177,7 @@ def straggle(rank: Rank, made: Training) -> None:
         made.model.register_forward_pre_hook(lambda *_: time.sleep(late_s))
 
 
+@fault("out-of-memory")
 def memory(rank: Rank, made: Training) -> None:
     """Ask for ever more memory, until this process may have no more."""
 
@@ -172,18 +190,9 @@ def memory(rank: Rank, made: Training) -> None:
     in_backward(rank, made, fill)
 
 
+@fault("restart")
 def restart(rank: Rank, made: Training) -> None:
     """Die as in `kill`, but only once; what the ranks do when they are started again is in checkpoints.py."""
     if attempt() == 0:
         kill(rank, made)
     resume(rank, made)
-
-
-FAULTS: dict[str, Callable[[Rank, Training], None]] = {
-    "kill-rank": kill,
-    "hang-rank": hang,
-    "mismatch": mismatch,
-    "straggler": straggle,
-    "out-of-memory": memory,
-    "restart": restart,
-}

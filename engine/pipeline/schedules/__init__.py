@@ -1,6 +1,8 @@
 """Pipeline schedules, one small file each. To add one: copy the smallest sibling and list it here; the page, the CLI
 and the tests read this list."""
 
+from collections.abc import Callable
+
 from engine.language.choice import choose
 from engine.pipeline.schedules.base import Op, Schedule, Shape
 from engine.pipeline.schedules.dualpipe import DUALPIPE
@@ -15,16 +17,19 @@ from engine.pipeline.schedules.zero_bubble import ZB_H1, ZB_H2
 SCHEDULES: dict[str, Schedule] = {
     schedule.name: schedule for schedule in (GPIPE, ONE_F_ONE_B, INTERLEAVED, ZB_H1, ZB_V, DUALPIPE, DUALPIPEV)
 }
+USUAL = ONE_F_ONE_B  # what a layout runs that says nothing, and a framework that lacks what it says
 SHOWN_ONLY: dict[str, Schedule] = {ZB_H2.name: ZB_H2}  # drawn in a scene, never chosen by a layout
 
 __all__ = [
     "SCHEDULES",
     "SHOWN_ONLY",
+    "USUAL",
     "Op",
     "Place",
     "Placement",
     "Schedule",
     "Shape",
+    "nearest_that",
     "schedule_named",
 ]
 
@@ -36,3 +41,14 @@ def schedule_named(name: str) -> Schedule:
     '1F1B'
     """
     return choose("layout.schedule", name, SCHEDULES, "there is no such schedule; there are {names}")
+
+
+def nearest_that(has: Callable[[Schedule], object], schedule: Schedule) -> Schedule:
+    """What a framework runs: the schedule itself where it has it, else what stands in for it, at last the usual one.
+
+    >>> nearest_that(lambda schedule: schedule.megatron, schedule_named("dualpipe")).title
+    '1F1B'
+    """
+    while not has(schedule) and schedule != USUAL:
+        schedule = schedule.stand_in or USUAL
+    return schedule

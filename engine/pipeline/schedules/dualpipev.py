@@ -1,7 +1,9 @@
 """DualPipeV: DualPipe cut in half. The model is folded into a V, so one copy of the parameters is enough."""
 
-from engine.pipeline.schedules.base import Op, Schedule, Shape
-from engine.pipeline.schedules.dualpipe import eight_steps, enough_micro_batches
+from engine.pipeline.bubble import dualpipev_bubble_s
+from engine.pipeline.in_flight import in_flight_dualpipev
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape
+from engine.pipeline.schedules.eight_steps import eight_steps, enough_micro_batches
 from engine.pipeline.schedules.placement import fold
 
 
@@ -21,4 +23,7 @@ DUALPIPEV = Schedule(
     own_chunks=2,
     rules=(enough_micro_batches,),
     splits_backward=True,
+    paired=True,
+    closed=Closed(in_flight_dualpipev, dualpipev_bubble_s, any_times=False),
+    torch_name="DualPipeV",
 )

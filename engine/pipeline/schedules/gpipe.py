@@ -6,7 +6,9 @@
 B is drawn as long as F.
 """
 
-from engine.pipeline.schedules.base import Op, Schedule, Shape
+from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total, bubble_s
+from engine.pipeline.in_flight import in_flight_gpipe
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape
 
 
 def order(stage: int, shape: Shape) -> list[Op]:
@@ -21,4 +23,7 @@ GPIPE = Schedule(
     source="Huang et al. 2019, section 2.3",
     order=order,
     phased=True,
+    simple=True,
+    closed=Closed(in_flight_gpipe, bubble_s, bubble_of_total, bubble_of_ideal),
+    torch_name="GPipe",
 )

@@ -6,8 +6,10 @@ Micro-batches pass in groups of p: a group goes through chunk 0 of all stages, t
 """
 
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import one_f_one_b
-from engine.pipeline.schedules.base import Op, Schedule, Shape, nearest_multiples
+from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total, bubble_s
+from engine.pipeline.in_flight import in_flight_interleaved
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape, nearest_multiples
+from engine.pipeline.schedules.one_f_one_b import ONE_F_ONE_B
 
 CODE = "interleave-illegal"
 
@@ -16,7 +18,7 @@ def order(stage: int, shape: Shape) -> list[Op]:
     """Stage i runs 2 (p - i - 1) + (v - 1) p chunks ahead, then one forward and one backward chunk in turn."""
     p, m, v = shape
     if v == 1:
-        return one_f_one_b.order(stage, shape)
+        return ONE_F_ONE_B.order(stage, shape)
     total = m * v
     ahead = min(total, 2 * (p - stage - 1) + (v - 1) * p)
     forward = [Op("F", *_place(k, p, v)) for k in range(total)]
@@ -50,5 +52,9 @@ INTERLEAVED = Schedule(
     order=order,
     chunks_text="vp chunks per stage, vp at least 2 (vp=1 is 1F1B)",
     own_chunks=None,
+    with_one_chunk=ONE_F_ONE_B,
     rules=(_whole_groups,),
+    closed=Closed(in_flight_interleaved, bubble_s, bubble_of_total, bubble_of_ideal),
+    torch_name="Interleaved1F1B",
+    megatron=True,
 )

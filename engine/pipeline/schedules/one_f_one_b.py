@@ -7,7 +7,9 @@
 B is drawn as long as F.
 """
 
-from engine.pipeline.schedules.base import Op, Schedule, Shape
+from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total, bubble_s
+from engine.pipeline.in_flight import in_flight_1f1b
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape
 
 
 def order(stage: int, shape: Shape) -> list[Op]:
@@ -24,4 +26,8 @@ ONE_F_ONE_B = Schedule(
     idea="Start each backward as early as possible: the same bubble as GPipe, far fewer activations held.",
     source="Narayanan et al. 2021, section 2.2 (PipeDream-Flush)",
     order=order,
+    simple=True,
+    closed=Closed(in_flight_1f1b, bubble_s, bubble_of_total, bubble_of_ideal),
+    torch_name="1F1B",
+    megatron=True,
 )

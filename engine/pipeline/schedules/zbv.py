@@ -5,7 +5,9 @@ backward can start where the forward came from, and every stage holds the same n
     stage 1      F0 f0 F1 f1 i0 w0 F2 I0 W0 f2 i1 w1 I1 i2 I2 W1 w2 W2    (p = 2, m = 3; capitals are chunk 0)
 """
 
-from engine.pipeline.schedules.base import Op, Schedule, Shape
+from engine.pipeline.bubble import zb_v_bubble_s
+from engine.pipeline.in_flight import in_flight_zb_v
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape
 from engine.pipeline.schedules.placement import fold
 
 
@@ -60,4 +62,6 @@ ZB_V = Schedule(
     chunks_text="its own two chunks per stage, in a V",
     own_chunks=2,
     splits_backward=True,
+    closed=Closed(in_flight_zb_v, zb_v_bubble_s, filled_from=lambda stages: 2 * stages - 1, any_times=False),
+    torch_name="ZBVZeroBubble",
 )

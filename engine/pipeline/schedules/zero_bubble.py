@@ -8,7 +8,9 @@ cool-down. ZB-H2 fills the warm-up as well, with up to 2p - 1 micro-batches in f
     stage 2         F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3    (ZB-H1, p = 3, m = 4)
 """
 
-from engine.pipeline.schedules.base import Op, Schedule, Shape
+from engine.pipeline.bubble import zb_h1_bubble_of_ideal, zb_h1_bubble_s, zb_h2_bubble_s
+from engine.pipeline.in_flight import in_flight_1f1b
+from engine.pipeline.schedules.base import Closed, Op, Schedule, Shape
 
 
 def _order(shape: Shape, ahead: int, late: int) -> list[Op]:
@@ -41,6 +43,9 @@ ZB_H1 = Schedule(
     source="Qi et al. 2023 (arXiv 2401.10241), section 2.1",
     order=order_h1,
     splits_backward=True,
+    closed=Closed(
+        in_flight_1f1b, zb_h1_bubble_s, bubble_of_ideal=zb_h1_bubble_of_ideal, filled_from=lambda stages: stages
+    ),
 )
 
 ZB_H2 = Schedule(
@@ -50,4 +55,5 @@ ZB_H2 = Schedule(
     source="Qi et al. 2023 (arXiv 2401.10241), section 2.2; needs an optimiser step that may be rolled back",
     order=order_h2,
     splits_backward=True,
+    closed=Closed(bubble_s=zb_h2_bubble_s, filled_from=lambda stages: 2 * stages - 1, any_times=False),
 )

@@ -12,6 +12,7 @@ import pytest
 import app.board.scenes as folder
 from app.board.scenes import SCENES, Knob, Scene
 from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame, Switch
+from app.runner.catalog import DEMOS
 from engine.language.refusal import Refusal
 from tests.board.figures import words_of
 
@@ -104,6 +105,11 @@ def test_what_a_scene_says_is_complete(scene: Scene):
 
 
 @EACH
+def test_the_demo_it_leads_to_exists(scene: Scene):
+    assert not scene.real or scene.real in DEMOS
+
+
+@EACH
 def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
     for knob in scene.knobs:
         for bad in ("0", "-3", "1e9", "many", "", "nan") if isinstance(knob, Knob) else ("nonsense",):
@@ -163,7 +169,7 @@ def literals(file: Path) -> list[tuple[int, str]]:
     ]
 
 
-@pytest.mark.parametrize("file", sorted(FOLDER.glob("*.py")), ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=lambda file: str(file.relative_to(FOLDER)))
 def test_no_number_in_a_scenes_words_is_typed_by_hand(file: Path):
     typed = [(line, text) for line, text in literals(file) if re.search(r"\d", NAMES.sub("", text))]
     assert typed == []

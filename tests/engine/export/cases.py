@@ -5,9 +5,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from app.plan.form import PRESETS, document_of, state_of
+from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
+from engine.catalog.precision import PRECISIONS
 from engine.language.refusal import Refusal
+from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import Scenario, scenario_from
 
 DEGREES = st.sampled_from([1, 2, 4, 8])
@@ -30,7 +33,7 @@ LAYOUTS = st.fixed_dictionaries(
         "cp": st.sampled_from([1, 2, 4]),
         "ep": DEGREES,
         "vp": st.sampled_from([1, 2, 4]),
-        "schedule": st.sampled_from(["gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "dualpipe", "dualpipev"]),
+        "schedule": st.sampled_from(list(SCHEDULES)),
         "micro_batch": st.integers(1, 3),
         "micro_batches": st.sampled_from([1, 4, 8, 16, 24]),
         "zero": st.integers(0, 3),
@@ -56,8 +59,8 @@ DOCUMENTS = st.builds(
         {},
         optional={
             "sequence_tokens": st.sampled_from([2048, 8192]),
-            "precision": st.sampled_from(["bf16", "fp16", "fp8", "mxfp8"]),
-            "stack": st.sampled_from([None, "megatron", "megatron-deepspeed", "fsdp2", "fsdp2-compiled"]),
+            "precision": st.sampled_from(list(PRECISIONS)),
+            "stack": st.sampled_from([None, *software()]),
             "training": st.fixed_dictionaries({"tokens": st.sampled_from([1, 1e12, 15e12])}),
         },
     ),

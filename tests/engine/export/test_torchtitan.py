@@ -18,11 +18,9 @@ from pydantic import TypeAdapter, ValidationError
 from engine.catalog.model import model_named
 from engine.export import export
 from engine.export.flavors import FLAVORS, WITHOUT_STAGES
-from engine.export.torchtitan_layout import SCHEDULES, schedule_here
+from engine.export.torchtitan_layout import schedule_here
 from engine.layout.stages import split_layers
-from engine.pipeline.schedules import schedule_named
 from engine.scenario import Scenario, scenario_from
-from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
@@ -131,7 +129,7 @@ def test_torchtitan_deals_layers_as_the_board_does_or_that_is_said(titan_folder:
         settings_of["pipeline_parallel_last_stage_less_layers"],
     )
     here = schedule_here(layout)
-    chunks = schedule_named(here).placement(layout.pp, layout.vp if here == "interleaved" else 1).positions
+    chunks = here.placement(layout.pp, layout.vp if here.takes_chunks else 1).positions
     if each := settings_of.get("pipeline_parallel_layers_per_stage"):
         assert math.ceil((layers + sum(ends)) / each) == chunks
     said = [sentence for sentence in export(scenario, "torchtitan").left_out if sentence.startswith("layout.pp = ")]
@@ -199,12 +197,6 @@ def test_a_flavor_has_the_shape_of_its_model(key: tuple[str, str], titan_folder:
 def test_torchtitan_cuts_some_models_into_stages(name: str, titan_folder: Path) -> None:
     source = (titan_folder / "models" / name / "__init__.py").read_text(encoding="utf-8")
     assert ("pipelining_fn=None" in source) == (name in WITHOUT_STAGES)
-
-
-def test_every_schedule_is_one_of_torchs(framework: Framework) -> None:
-    schedules = framework("torch.distributed.pipelining.schedules")
-    for name in SCHEDULES.values():
-        assert schedules.get_schedule_class(name)
 
 
 def test_every_converter_is_registered_in_torchtitan(titan_folder: Path) -> None:

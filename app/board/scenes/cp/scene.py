@@ -289,4 +289,5 @@ CP = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="cp",
 )

@@ -250,4 +250,5 @@ DDP = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="ddp",
 )

@@ -245,4 +245,5 @@ EP = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="ep",
 )

@@ -276,4 +276,5 @@ FAILURES = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="kill-rank",
 )

@@ -253,4 +253,5 @@ LAYOUT = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="3d",
 )

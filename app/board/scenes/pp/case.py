@@ -15,10 +15,12 @@ from engine.network.payloads import activation_payload_bytes
 from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total
 from engine.pipeline.in_flight import in_flight_1f1b, in_flight_gpipe, in_flight_interleaved
 from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY
+from engine.pipeline.schedules.interleaved import INTERLEAVED
+from engine.pipeline.schedules.placement import loop
 from engine.pipeline.simulator import Durations, even_durations, simulate
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
-SHOWN = ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-h2")
+SHOWN = tuple(name for name, schedule in EVERY.items() if schedule.arrange is loop)  # whose layers are dealt in a loop
 MODEL, TOKENS = "llama-3-70b", 8192  # whose layers are dealt, and one sequence a micro-batch
 
 KNOBS = (
@@ -73,24 +75,28 @@ class Case:
 
     def run(self, name: str, micro_batches: int = 0, slow: float = 0.0) -> Run:
         """A schedule's step with these knobs."""
-        chunks = self.v if name == "interleaved" else 1
+        chunks = self.v if EVERY[name].takes_chunks else 1
         return run_of(
             name, self.p, micro_batches or self.m, chunks, self.values["input"], self.values["weight"], self.send, slow
         )
 
-    @cached_property
-    def groups(self) -> Refusal | None:
-        """Why the interleaved schedule cannot run here, if it cannot."""
+    def refusal(self, name: str) -> Refusal | None:
+        """Why a schedule cannot run here, if it cannot."""
         try:
-            EVERY["interleaved"].check(self.p, self.m, self.v)
+            EVERY[name].check(self.p, self.m, self.v if EVERY[name].takes_chunks else 1)
         except Refusal as refusal:
             return refusal
         return None
 
+    @property
+    def groups(self) -> Refusal | None:
+        """Why the interleaved schedule cannot run here, if it cannot."""
+        return self.refusal(INTERLEAVED.name)
+
     @cached_property
     def runs(self) -> dict[str, Run]:
         """Each schedule that is shown and can run here."""
-        return {name: self.run(name) for name in SHOWN if name != "interleaved" or self.groups is None}
+        return {name: self.run(name) for name in SHOWN if self.refusal(name) is None}
 
     @cached_property
     def end(self) -> float:

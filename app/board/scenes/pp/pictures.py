@@ -4,7 +4,7 @@ from app.board.legend import words_width
 from app.board.scenes.base import WIDTH, SceneFigure
 from app.board.scenes.pieces import block
 from app.board.scenes.pp.below import Answer, answers
-from app.board.scenes.pp.case import MODEL, SHOWN, Case
+from app.board.scenes.pp.case import EVERY, MODEL, SHOWN, Case
 from app.board.scenes.pp.drawing import MIDDLE, RIGHT, Rows, Run, idle, slots_text, straight
 from engine.language.refusal import Refusal
 from engine.language.units import bytes_text, digits_text, share_text
@@ -109,7 +109,8 @@ def groups(figure: SceneFigure, case: Case, refusal: Refusal) -> None:
 
 def side_by_side(figure: SceneFigure, case: Case) -> None:
     """Every schedule on one axis, a thin line for each stage, with its length, its waiting and what it holds."""
-    ends, top, pitch = (494.0, 576.0, 652.0, RIGHT), 34.0, 72.0
+    ends, top = (494.0, 576.0, 652.0, RIGHT), 34.0
+    pitch = min(72.0, 360 / len(SHOWN))
     for x, words in zip(ends, ("slots", "waiting", "inside", "holds"), strict=True):
         figure.text(x, 18, words, "remark", anchor="end", ink="ink")
     best = {
@@ -120,9 +121,10 @@ def side_by_side(figure: SceneFigure, case: Case) -> None:
     }
     for at, name in enumerate(SHOWN):
         y = top + at * pitch
-        figure.text(0, y + 34, name if name == "interleaved" else case.run(name).title, "caption")
-        if name not in case.runs:
-            words = f"does not run with {case.m} micro-batches: they pass in groups of {case.p}"
+        title = EVERY[name].title
+        figure.text(0, y + 34, title if words_width(title, "caption") < 116 else name, "caption")
+        if refusal := case.refusal(name):
+            words = f"does not run with {case.m} micro-batches; the nearest that works: {refusal.nearest}"
             figure.text(122, y + 34, words, ink="soft")
             continue
         run = case.runs[name]

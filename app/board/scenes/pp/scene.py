@@ -247,4 +247,5 @@ PP = Scene(
     numbers=numbers,
     misconceptions=misconceptions,
     also=(("build one yourself", "/scenes/pp/build"),),
+    real="pp",
 )

@@ -253,4 +253,5 @@ TP = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="tp",
 )

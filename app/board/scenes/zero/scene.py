@@ -1,7 +1,7 @@
 """ZeRO and FSDP: the training state cut into slices, and layers that are borrowed just in time."""
 
-from app.board.scenes.base import Frame, Knob, Misconception, Scene, SceneFigure, Values
-from app.board.scenes.zero.case import CLUSTER, SHAPE, Case
+from app.board.scenes.base import Frame, Misconception, Scene, SceneFigure, Values
+from app.board.scenes.zero.case import CLUSTER, KNOBS, SHAPE, Case
 from app.board.scenes.zero.drawing import (
     DRAWN,
     FIELDS,
@@ -28,13 +28,6 @@ from engine.language.units import bytes_text, count_text, seconds_text, share_te
 from engine.lens.sharded import sharded_pass
 from engine.memory.state import held_bytes
 from engine.network.collectives import ring_half_s, zero3_over_ddp_volume
-
-KNOBS = (
-    Knob("gpus", "GPUs that share", 64, 4, 1024, scale="doubling"),
-    Knob("billions", "parameters", 70, 1, 1000, unit="billion"),
-    Knob("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
-    Knob("ahead", "prefetch", 1, 1, 3, unit="layers ahead"),
-)
 
 
 def frames(values: Values) -> tuple[Frame, ...]:
@@ -297,4 +290,5 @@ ZERO = Scene(
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,
+    real="fsdp2",
 )
