@@ -165,7 +165,7 @@ def demo(tree: Tree) -> list[Ask]:
     return [
         Ask(("/demos",), ("/demos/ddp-again", "DDP again")),
         Ask(("/demos/ddp-again",), ("DDP again", 'name="bucket_kib"')),
-        Ask(run, ('"event": "run.done"', '"ok": true'), needs_torch=True),
+        Ask(run, ('"event":"run.done"', '"ok":true'), needs_torch=True),
     ]
 
 

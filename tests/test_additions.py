@@ -23,7 +23,7 @@ from tests.additions import CARD, RECIPES
 from tests.scratch_tree import Ask, Tree
 
 ROOT = Path(__file__).parent.parent
-COPIED = ("engine", "app", "templates", "static")
+COPIED = ("engine", "app", "templates", "static", "pyproject.toml")
 LOOKING = """
 import io, json, sys
 from contextlib import redirect_stdout

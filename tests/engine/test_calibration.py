@@ -111,6 +111,7 @@ def everything(found: Estimate) -> tuple[Any, ...]:
 def test_once_a_scenario_is_made_nothing_reads_the_catalogues_factors(monkeypatch: pytest.MonkeyPatch) -> None:
     before = [everything(estimate(scenario)) for scenario in SCENARIOS]
     fitted_calibration.cache_clear()
+    calibration._file.cache_clear()
     monkeypatch.setattr(calibration, "FILE", Path("nowhere.yaml"))
     with pytest.raises(FileNotFoundError):
         fitted_calibration()

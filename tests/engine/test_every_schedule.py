@@ -13,6 +13,7 @@ from engine.pipeline.simulator import run_schedule
 from engine.pipeline.timeline import Timeline
 from engine.scenario import Scenario, scenario_from
 from engine.workings import terms_of
+from tests.conftest import Framework
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
 EACH = st.sampled_from(list(EVERY.values()))
@@ -100,8 +101,8 @@ def test_no_two_have_one_name() -> None:
 
 
 @pytest.mark.parametrize("torch_name", TORCH_SCHEDULES)
-def test_pytorch_has_a_schedule_of_this_name(torch_name: str) -> None:
-    theirs = pytest.importorskip("torch.distributed.pipelining.schedules", reason="DEMOS= leaves torch out")
+def test_pytorch_has_a_schedule_of_this_name(torch_name: str, framework: Framework) -> None:
+    theirs = framework("torch.distributed.pipelining.schedules")
     assert theirs.get_schedule_class(torch_name)
 
 
