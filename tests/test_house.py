@@ -17,6 +17,7 @@ ROOT = Path(__file__).parent.parent
 ENGINE_MAY_IMPORT = {"engine", "numpy", "pydantic", "pydantic_core", "yaml"}
 BOARD_MAY_NOT_IMPORT = {"fastapi", "starlette", "time", "datetime", "os", "socket", "urllib", "sqlite3", "subprocess"}
 LONGEST_FILE, LONGEST_FUNCTION, LONGEST_ELEMENT = 300, 40, 150
+MOST_FOLDERS, MOST_AT_THE_TOP = 20, 6
 LONGEST_TEMPLATE_LINE = 160  # characters; the formatter keeps Python shorter
 VAGUE = {"service", "services", "repository", "manager", "helper", "helpers", "common", "utils", "util"}
 OF_OTHERS = ("*.woff", "*.woff2", "*.ttf", "*.otf", "*.min.js", "*.min.css", "*.map")
@@ -75,10 +76,13 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
             yield from walk(child)
 
 
-def imports(path: Path) -> set[str]:
-    """Modules a file imports, in full."""
+def imports(path: Path, all_nodes: bool = False) -> set[str]:
+    """Modules a file imports, in full.
+
+    all_nodes   also those that only a type checker imports
+    """
     found: set[str] = set()
-    for node in walk(tree(path)):
+    for node in ast.walk(tree(path)) if all_nodes else walk(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -140,6 +144,28 @@ def ring_in(graph: dict[str, set[str]]) -> list[str]:
         return []
 
     return next((found for name in sorted(graph) if (found := visit(name, []))), [])
+
+
+def folder_of(module: str) -> str:
+    """The room a module stands in: app.plan, engine.memory; or the module itself where it stands at the top."""
+    return ".".join(module.split(".")[:2])
+
+
+def test_no_ring_of_rooms_not_even_for_the_type_checker() -> None:
+    """Folders, not files: what only a type checker reads counts too, since whoever reads the code reads it."""
+    modules = {module_of(path) for path in ENGINE + APP}
+    graph: dict[str, set[str]] = {folder_of(module): set() for module in modules}
+    for path in ENGINE + APP:
+        graph[folder_of(module_of(path))] |= {folder_of(name) for name in imports(path, all_nodes=True) & modules}
+    assert ring_in({room: others - {room, "app", "engine"} for room, others in graph.items()}) == []
+
+
+@pytest.mark.parametrize("top", ["app", "engine"])
+def test_a_level_of_the_tree_can_be_taken_in_at_a_glance(top: str) -> None:
+    for folder in [ROOT / top, *(path for path in (ROOT / top).rglob("*") if path.is_dir())]:
+        inside = [path for path in folder.iterdir() if path.is_dir() and path.name != "__pycache__"]
+        assert len(inside) <= MOST_FOLDERS, folder
+    assert len(list((ROOT / "app").glob("*.py"))) <= MOST_AT_THE_TOP
 
 
 def test_a_ring_would_be_found() -> None:
