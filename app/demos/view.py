@@ -10,11 +10,11 @@ from app.live.events import of_kind
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
 from app.runner.event_kinds import REFERENCE, RunEvent, State
-from app.runner.knobs import Choice, Knob
 from app.runner.recordings import can_run
 from app.settings import settings
 from engine.asking.grade import nearness
 from engine.asking.reading import amount
+from engine.language.inputs import texts_of
 from engine.language.refusal import Refusal
 
 GUESS = "guess"
@@ -36,10 +36,6 @@ class DemoPage:
     def guessable(self) -> bool:
         """Whether there is a number to predict first."""
         return any(row.name == "state.optimizer" for row in self.rows)
-
-    @property
-    def choices(self) -> Sequence[tuple[Knob, bool]]:
-        return [(knob, isinstance(knob, Choice)) for knob in self.demo.knobs]
 
 
 @dataclass(frozen=True)
@@ -81,7 +77,7 @@ def is_live() -> bool:
 def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = None) -> DemoPage:
     """A demo with these knobs; what has no meaning stands beside the knob it is about."""
     given = {key: text for key, text in given.items() if key != GUESS}
-    values = {knob.name: str(given.get(knob.name, knob.default)) for knob in found.knobs}
+    values = texts_of(found.knobs, given)
     try:
         params = checked(found, given)
         predicted = found.predict(params).told()

@@ -6,10 +6,10 @@ from functools import lru_cache
 from urllib.parse import urlencode
 
 from app.board.scenes import SCENES, Frame, Misconception, Scene
-from app.board.scenes.base import knob_text
 from engine.asking.grade import Verdict, graded
 from engine.asking.question import Question
 from engine.language.formula import Term
+from engine.language.inputs import texts_of
 from engine.language.refusal import Refusal
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -79,9 +79,9 @@ def place(at: int, count: int, field: str = "frame") -> int:
 
 def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
     """The view model of a query: knobs, frame and prediction are in it."""
-    state = {knob.name: given.get(knob.name, knob_text(knob)).strip() for knob in scene.knobs}
+    state = texts_of(scene.knobs, given)
     try:
-        found = staged(scene, scene.values({**given, **state}))
+        found = staged(scene, scene.values(given))
     except Refusal as refusal:
         return SceneView(scene, state, 0, None, *_told(scene, refusal), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
