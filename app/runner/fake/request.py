@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from engine.catalog.model import Model, catalogue, model_named
+from engine.catalog.scenarios import preset_document
 from engine.language.document import beside, divisors, together
 from engine.language.inputs import Amount, Choice, read_all
 from engine.language.refusal import Refusal
@@ -14,6 +15,8 @@ from engine.scenario import Scenario, scenario_from
 
 CLUSTER = "hgx-h100"  # links decide no count and no byte: any cluster would do
 FULL = 0
+CARD = preset_document()
+USUAL = scenario_from(CARD).layout
 PASS_S = 0.15  # one layer and micro-batch, there and back: measured 0.1 to 0.2 on one core
 MOST_PASSES = 1024  # layers x micro-batches of one role: two and a half minutes
 
@@ -37,15 +40,17 @@ INPUTS = (
     Choice(
         "model",
         "model",
-        "llama-3-70b",
+        CARD["model"],
         {name: name for name in llamas()},
         meaning="name in the catalogue",
         side_by_side=False,
         said="is no dense Llama of the catalogue, and only that shape is traced ({names})",
     ),
-    Amount("tp", "tensor · TP", 8, 1, 64, reach=(1, 8), meaning="tensor parallel, with sequence parallelism"),
-    Amount("pp", "pipeline · PP", 4, 1, 64, reach=(1, 16), meaning="pipeline stages, 1F1B"),
-    Amount("dp", "data · DP", 32, 2, 4096, reach=(2, 256), meaning="data parallel: FSDP2 over so many ranks"),
+    Amount("tp", "tensor · TP", USUAL.tp, 1, 64, reach=(1, 8), meaning="tensor parallel, with sequence parallelism"),
+    Amount("pp", "pipeline · PP", USUAL.pp, 1, 64, reach=(1, 16), meaning="pipeline stages, 1F1B"),
+    Amount(
+        "dp", "data · DP", USUAL.data_width, 2, 4096, reach=(2, 256), meaning="data parallel: FSDP2 over so many ranks"
+    ),
     Amount(
         "layers_per_stage",
         "layers a stage",
