@@ -13,6 +13,7 @@ from app.board.svg import Figure
 from app.builder.builder import Built, Choice, read, sentence
 from app.builder.game import SIZE, Game, Move, known_timeline
 from app.builder.verdict import Verdict, verdict_on
+from app.web.beside import Said, dealt
 from app.web.render import page, part
 from engine.language.choice import strangers
 from engine.language.document import together
@@ -90,10 +91,10 @@ class Board:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything the page shows. `board` is missing where the size has no meaning; `says` then tells why."""
+    """Everything the page shows. `board` is missing where the size has no meaning; `said` then tells why."""
 
     state: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     board: Board | None
     path: str = PATH
 
@@ -113,7 +114,7 @@ def board(request: Request) -> HTMLResponse:
     """The board alone, for a press. The address of the page follows."""
     view = page_of(request.query_params)
     if view.board is None:
-        raise Refusal("board", None, " ".join(view.says.values()))
+        raise Refusal("board", None, " ".join(view.said.all))
     answer = part(request, "builder/_answer.html", view=view)
     answer.headers["HX-Push-Url"] = f"{PATH}?{view.board.query}"
     return answer
@@ -128,14 +129,14 @@ def page_of(given: Mapping[str, str]) -> Page:
     try:
         size = read_all(SIZE, state, "")
     except Refusal as refusal:
-        return Page(state, {each.field: each.advice for each in refusal.all}, None)
+        return Page(state, dealt(refusal, names), None)
     game = Game(size["stages"], size["micro"], size["cut"])
     built, said = read(game, given.get("moves", ""))
     refused = bool(said)
     if pressed := given.get("try", ""):
         built, said = _press(built, pressed)
         refused = bool(said)
-    return Page(state, {}, board_of(built, said or _told(built), refused))
+    return Page(state, Said(), board_of(built, said or _told(built), refused))
 
 
 def _told(built: Built) -> str:

@@ -11,6 +11,7 @@ from app.demos.trace_board import TraceBoard
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
 from app.runner.fake.request import INPUTS, fake_request
+from app.web.beside import Said, dealt
 from app.web.render import page, part
 from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
 from engine.language.inputs import Input, texts_of
@@ -25,7 +26,7 @@ class TracePage:
     """The form of a trace and, once there is one, its board."""
 
     values: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     ranks: int
     live: bool
 
@@ -94,13 +95,9 @@ async def cancel(request: Request, run_id: str) -> Response:
 
 def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:
     values = texts_of(INPUTS, given)
-    says, ranks = {}, 0
+    ranks = 0
     try:
         ranks = fake_request(given).ranks
     except Refusal as found:
         refusal = refusal or found
-    for each in refusal.all if refusal else ():
-        says.setdefault(
-            each.field if each.field in values else "", each.advice if each.field in values else each.sentence
-        )
-    return TracePage(values, says, ranks, is_live())
+    return TracePage(values, dealt(refusal, values), ranks, is_live())

@@ -12,6 +12,7 @@ from app.runner.description import Demo
 from app.runner.event_kinds import REFERENCE, RunEvent, State
 from app.runner.recordings import can_run
 from app.settings import settings
+from app.web.beside import Said, dealt
 from engine.asking.grade import nearness
 from engine.asking.reading import amount
 from engine.language.inputs import texts_of
@@ -26,7 +27,7 @@ class DemoPage:
 
     demo: Demo
     values: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     rows: Sequence[VerdictRow]
     notes: Sequence[str]
     live: bool
@@ -82,19 +83,9 @@ def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = N
         params = checked(found, given)
         predicted = found.predict(params).told()
     except Refusal as refused:
-        return DemoPage(found, values, _said(found, refused), (), (), is_live(), 0)
-    says = _said(found, refusal) if refusal else {}
-    return DemoPage(found, values, says, verdict_rows(predicted, ()), predicted.notes, is_live(), found.ranks(params))
-
-
-def _said(found: Demo, refusal: Refusal) -> dict[str, str]:
-    names = {knob.name for knob in found.knobs}
-    says: dict[str, str] = {}
-    for each in refusal.all:
-        says.setdefault(
-            each.field if each.field in names else "", each.advice if each.field in names else each.sentence
-        )
-    return says
+        return DemoPage(found, values, dealt(refused, values), (), (), is_live(), 0)
+    rows, said = verdict_rows(predicted, ()), dealt(refusal, values)
+    return DemoPage(found, values, said, rows, predicted.notes, is_live(), found.ranks(params))
 
 
 def run_page(run_id: str, found: Sequence[RunEvent], at_s: float | None, guess: str, narrow: bool) -> RunPage:

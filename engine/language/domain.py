@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from engine.language.refusal import Refusal
 
 LONGEST = 80  # characters of a number that are read at all
+TINY = 1e-30  # the least that is above 0
 GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?:\.\d*)?")  # "1,024", but not "1,5"
 
 
@@ -73,6 +74,8 @@ class Domain:
         if not math.isfinite(self.low):
             return kind
         low, high = number_text(self.low), number_text(self.high)
+        if self.low == TINY:
+            return f"{kind} above 0" + (f", at most {high}" if math.isfinite(self.high) else "")
         return f"{kind} from {low} to {high}" if math.isfinite(self.high) else f"{kind} of at least {low}"
 
     def number(self, field: str, given: object, needs: str = "needs") -> float:
@@ -93,7 +96,6 @@ class Domain:
         return number
 
 
-TINY = 1e-30
 DOMAINS = {
     "count": Domain(1, whole=True),
     "count or none": Domain(0, whole=True),

@@ -24,6 +24,7 @@ class Choice:
     absent    what leaving it out means, where that is allowed: the first option of its control
     said      the rule in words of its own; `{names}` stands for all there are
     side_by_side  whether the options stand beside each other or in a list; unless said, a few do
+    open      whether a text that is none of them is read too: the options are then what is offered, the bounds stand elsewhere
 
     >>> hidden = Choice("hidden", "hidden size", 128, {64: "64", 128: "128"})
     >>> hidden.read("64"), hidden.place(64), hidden.choices
@@ -40,6 +41,7 @@ class Choice:
     said: str = ""
     meaning: str = ""
     side_by_side: bool | None = None
+    open: bool = False
 
     @property
     def kind(self) -> str:
@@ -69,13 +71,24 @@ class Choice:
         text = _text(given)
         if text in texts:
             return texts[text]
+        if self.open and text:
+            return self._typed(text)
         rule = (self.said or "must be one of {names}").replace("{names}", ", ".join(texts))
         raise Refusal(self.name, given, rule, self._near(text) or None)
+
+    @property
+    def _numbers(self) -> bool:
+        return all(isinstance(value, int) for value in self.options)
+
+    def _typed(self, text: str) -> Value:
+        """A value that is not offered: a number where numbers are, else the text."""
+        number = number_in(text) if self._numbers else None
+        return text if number is None or number != number else number
 
     def _near(self, text: str) -> str:
         """The closest of numbers; of words the one most alike."""
         number = number_in(text)
-        if number is not None and abs(number) < inf and all(isinstance(value, int) for value in self.options):
+        if number is not None and abs(number) < inf and self._numbers:
             return _text(min(self.options, key=lambda value: abs(value - number)))
         return nearest(text, map(_text, self.options)) or self.text(self.default)
 

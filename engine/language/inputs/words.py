@@ -36,7 +36,7 @@ class Words:
             return None
         if not isinstance(given, str) or len(given) > self.longest:
             raise Refusal(self.name, given, f"needs {self.rule}")
-        return given
+        return given.strip()
 
     def text(self, value: str | None) -> str:
         return value or ""
