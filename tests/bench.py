@@ -15,12 +15,13 @@ from app.runner.fake.run import run
 from app.runner.recordings import can_run
 from engine import estimate
 from engine.answer import answer
+from engine.catalog.scenarios import preset_document
 from engine.compute import work as compute
 from engine.scenario import scenario_from
 from tests.browser.chromium import launch_options
 from tests.server import running
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 MOVES = 80
 PAINTED = """async ([name, values]) => {
   const range = document.getElementById(name).closest("slider-field").querySelector("input[type=range]");

@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.board.scenes import SCENES
 from app.lessons.lesson import lessons
-from app.plan.form import PRESETS, query_of, state_of
+from app.plan.presets import PLANS, preset_queries
 from tests.browser.chromium import launch_options
 from tests.server import running
 
@@ -22,8 +22,8 @@ CONTACT = "contact-sheet"  # every frame of every scene, and every figure
 def pages() -> dict[str, str]:
     """The address of each picture."""
     plans = {
-        "plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query_of(state_of(state))}"
-        for name, state in PRESETS.items()
+        "plan-" + name.lower().replace(",", "").replace(" ", "-"): f"/plan?{query}"
+        for name, query in preset_queries(PLANS).items()
     }
     scenes = {f"scene-{name}": f"/scenes/{name}?frame=3" for name in SCENES}
     taught = {f"lesson-{lesson.number:02}": lesson.href for lesson in lessons()}

@@ -10,13 +10,12 @@ from app.api.request_schema import inlined
 from app.web.json_text import sentence_of, value_of
 from app.web.limits import BODY_BYTES
 from engine.answer import estimate_answer
+from engine.catalog.scenarios import preset_document
 from engine.language.refusal import Refusal
 from engine.language.units import power_text
 
 EXAMPLE: dict[str, Any] = {
-    "model": "llama-3-70b",
-    "cluster": "hgx-h100",
-    "gpus": 1024,
+    **preset_document(),
     "layout": {"tp": 8, "pp": 4, "dp": 32, "zero": 1, "micro_batches": 16},
 }
 QUERIES: dict[str, tuple[str, dict[str, Any]]] = {

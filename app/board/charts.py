@@ -98,12 +98,12 @@ def turn(value: float, document: Callable[[], dict[str, Any]]) -> Turn:
     return Turn(value, found.mfu.causal.value, found.step.seconds.value, found.fullest.needed.value)
 
 
-def knob_curves(name: str, turns: Sequence[Turn], current: float, capacity_bytes: float) -> Chart:
+def knob_curves(name: str, turns: Sequence[Turn], current: float | None, capacity_bytes: float) -> Chart:
     """One knob turned through its range: MFU, step time and the memory of the fullest stage, one above the other.
 
     name             of the knob, as the page calls it
     turns            at its positions, ascending
-    current          where it stands
+    current          where it stands, if it does
     capacity_bytes   memory of the GPU, drawn as a line   [bytes]
 
     A position without meaning is a gap; a cross on the axis says why.
@@ -137,7 +137,7 @@ def knob_curves(name: str, turns: Sequence[Turn], current: float, capacity_bytes
     illegal = [turn for turn in turns if turn.why_not]
     if illegal:
         traces.append(_illegal(name, illegal))
-    layout["shapes"] = [_marker(current), _capacity(capacity_bytes)]
+    layout["shapes"] = [*([] if current is None else [_marker(current)]), _capacity(capacity_bytes)]
     layout["xaxis"]["anchor"], layout["margin"]["t"] = "y3", 30
     return {"data": traces, "layout": layout}
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from engine.language.choice import one_of
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Placement, Schedule
 from engine.pipeline.schedules.placement import loop
@@ -12,7 +12,6 @@ from engine.pipeline.simulator import run_schedule
 from engine.pipeline.timeline import Timeline
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
-MOST_STAGES, MOST_MICRO_BATCHES = 6, 8
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,17 @@ CUTS = {
 }
 
 
+def _room(name: str, label: str, usual: int, least: int, most: int) -> Amount:
+    return Amount(name, label, usual, least, most, said=f"a board has room for {least} to {most}", slider=False)
+
+
+SIZE = (
+    _room("stages", "stages", 3, 2, 6),
+    _room("micro", "micro-batches", 4, 1, 8),
+    Choice("cut", "a stage runs", "whole", {name: cut.title for name, cut in CUTS.items()}),
+)
+
+
 class Move(NamedTuple):
     """One operation placed: on which stage, and the letter of its kind, small for the second chunk."""
 
@@ -51,21 +61,11 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class Game:
-    """The size of what is built. A forward takes one slot, each part of a backward another."""
+    """The size of what is built, each as SIZE bounds it. A forward takes one slot, each part of a backward another."""
 
     stages: int = 3
     micro_batches: int = 4
     cut: str = "whole"
-
-    def __post_init__(self) -> None:
-        for field, value, least, most in (
-            ("stages", self.stages, 2, MOST_STAGES),
-            ("micro_batches", self.micro_batches, 1, MOST_MICRO_BATCHES),
-        ):
-            if not least <= value <= most:
-                near = str(min(max(value, least), most))
-                raise Refusal(field, value, f"a board has room for {least} to {most}", near)
-        one_of("cut", self.cut, CUTS)
 
     @property
     def kinds(self) -> Cut:

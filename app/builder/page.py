@@ -11,18 +11,18 @@ from app.board.figures.builder_lane import Lane, lane
 from app.board.figures.pipeline_timeline import NAMES
 from app.board.svg import Figure
 from app.builder.builder import Built, Choice, read, sentence
-from app.builder.game import CUTS, MOST_MICRO_BATCHES, MOST_STAGES, Game, Move, known_timeline
+from app.builder.game import SIZE, Game, Move, known_timeline
 from app.builder.verdict import Verdict, verdict_on
+from app.web.beside import Said, dealt
 from app.web.render import page, part
 from engine.language.choice import strangers
 from engine.language.document import together
+from engine.language.inputs import Input, read_all, texts_of
 from engine.language.refusal import Refusal
 
 PATH = "/scenes/pp/build"
 router = APIRouter(prefix=PATH, default_response_class=HTMLResponse, include_in_schema=False)
-DEFAULTS = {"stages": "3", "micro": "4", "cut": "whole"}
-KNOWN = (*DEFAULTS, "moves", "try")
-FIELDS = {"stages": "stages", "micro_batches": "micro", "cut": "cut"}  # of a game -> in the address
+PLACED = ("moves", "try")  # what stands in the address beside the size
 
 
 @dataclass(frozen=True)
@@ -91,18 +91,16 @@ class Board:
 
 @dataclass(frozen=True)
 class Page:
-    """Everything the page shows. `board` is missing where the size has no meaning; `says` then tells why."""
+    """Everything the page shows. `board` is missing where the size has no meaning; `said` then tells why."""
 
     state: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     board: Board | None
     path: str = PATH
-    most_stages: int = MOST_STAGES
-    most_micro: int = MOST_MICRO_BATCHES
 
     @property
-    def cuts(self) -> list[tuple[str, str]]:
-        return [(name, cut.title) for name, cut in CUTS.items()]
+    def size(self) -> tuple[Input, ...]:
+        return SIZE
 
 
 @router.get("")
@@ -116,7 +114,7 @@ def board(request: Request) -> HTMLResponse:
     """The board alone, for a press. The address of the page follows."""
     view = page_of(request.query_params)
     if view.board is None:
-        raise Refusal("board", None, " ".join(view.says.values()))
+        raise Refusal("board", None, " ".join(view.said.all))
     answer = part(request, "builder/_answer.html", view=view)
     answer.headers["HX-Push-Url"] = f"{PATH}?{view.board.query}"
     return answer
@@ -124,38 +122,26 @@ def board(request: Request) -> HTMLResponse:
 
 def page_of(given: Mapping[str, str]) -> Page:
     """The view model of a query. Raises Refusal for names it does not know."""
-    if strange := strangers(given, KNOWN, "no such part of the board; known are {names}"):
+    names = [each.name for each in SIZE]
+    if strange := strangers(given, (*names, *PLACED), "no such part of the board; known are {names}"):
         raise together(strange)
-    state = {name: given.get(name, default).strip() for name, default in DEFAULTS.items()}
+    state = texts_of(SIZE, given)
     try:
-        game = game_of(state)
+        size = read_all(SIZE, state, "")
     except Refusal as refusal:
-        return Page(state, {FIELDS[each.field]: each.advice for each in refusal.all}, None)
+        return Page(state, dealt(refusal, names), None)
+    game = Game(size["stages"], size["micro"], size["cut"])
     built, said = read(game, given.get("moves", ""))
     refused = bool(said)
     if pressed := given.get("try", ""):
         built, said = _press(built, pressed)
         refused = bool(said)
-    return Page(state, {}, board_of(built, said or _told(built), refused))
+    return Page(state, Said(), board_of(built, said or _told(built), refused))
 
 
 def _told(built: Built) -> str:
     """What is said about the last move."""
     return "Every operation is placed." if built.finished else built.last_wait
-
-
-def game_of(state: Mapping[str, str]) -> Game:
-    """The size that a query asks for, or all that is wrong with it in one Refusal."""
-    counts, wrong = {}, []
-    for field in ("stages", "micro_batches"):
-        text = state[FIELDS[field]]
-        try:
-            counts[field] = int(text) if text.isascii() and len(text) < 9 else int("")
-        except ValueError:
-            wrong.append(Refusal(field, text, "needs a whole number", DEFAULTS[FIELDS[field]]))
-    if wrong:
-        raise together(wrong)
-    return Game(**counts, cut=state["cut"])
 
 
 def _press(built: Built, pressed: str) -> tuple[Built, str]:

@@ -13,7 +13,7 @@ class Verdict:
     """The judgement.
 
     title   what it is
-    mood    green where no known schedule of these operations is shorter, salmon where one is
+    mood    good where no known schedule of these operations is shorter, bad where one is
     lines   of what is said
     rows    it and the known schedules, shortest first
     """
@@ -32,7 +32,7 @@ def verdict_on(built: Built) -> Verdict:
     if best is None:
         return Verdict(
             title,
-            "yellow",
+            "advice",
             ("No known schedule of these operations runs at this size.", *_shorter(built, mine)),
             built.standings,
         )
@@ -43,7 +43,7 @@ def verdict_on(built: Built) -> Verdict:
     near = max(built.game.known, key=built.like)
     if not built.names and built.like(near):
         lines.append(f"{built.like(near)} of {built.game.stages} stages run as in {built.game.known[near].title}.")
-    mood = "green" if mine.slots <= best.slots + HAIR else "salmon"
+    mood = "good" if mine.slots <= best.slots + HAIR else "bad"
     return Verdict(title, mood, (*lines, *_shorter(built, mine)), built.standings)
 
 

@@ -22,7 +22,7 @@ from app.runner.event_kinds import (
 )
 from app.runner.fake import run as trace
 from app.runner.fake.event_kinds import TraceDone
-from app.runner.fake.request import dp_of, fake_request
+from app.runner.fake.request import RANKS, dp_of, fake_request
 from app.runner.launch import Runner
 from engine.language.refusal import Refusal
 from engine.language.units import bytes_text
@@ -55,17 +55,11 @@ def run_demo(name: str, given: Mapping[str, object], as_json: bool) -> bool:
 
 def run_trace(name: str, given: Mapping[str, object], as_json: bool) -> bool:
     """Trace the real framework on fake ranks: `shardboard demo fake --ranks 1024`. Gives whether every row held."""
-    numbers = {
-        key: int(str(value)) if str(value).isascii() and str(value).isdecimal() else value
-        for key, value in given.items()
-    }
-    ranks = numbers.pop("ranks", None)
-    if ranks is not None:
-        if not isinstance(ranks, int):
-            raise Refusal("ranks", ranks, "needs a whole number", "1024")
-        numbers["dp"] = dp_of(ranks, numbers)
+    asked = {key: value for key, value in given.items() if key != "ranks"}
+    if "ranks" in given:
+        asked["dp"] = dp_of(RANKS.read(given["ranks"]), asked)
     seen = []
-    for event in trace.run(fake_request(numbers)):
+    for event in trace.run(fake_request(asked)):
         seen.append(event)
         if as_json:
             _write(_json(event))

@@ -10,19 +10,15 @@ from app.demos.served import trace_events, traces_of
 from app.demos.trace_board import TraceBoard
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
-from app.runner.fake.request import Asked, fake_request, llamas
+from app.runner.fake.request import INPUTS, fake_request
+from app.web.beside import Said, dealt
 from app.web.render import page, part
 from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
+from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
-FIELDS = (
-    ("tp", "tensor · TP", 1, 8),
-    ("pp", "pipeline · PP", 1, 16),
-    ("dp", "data · DP", 2, 256),
-    ("layers_per_stage", "layers a stage", 1, 8),
-    ("micro_batches", "micro-batches, 0 for as many as stages", 0, 16),
-)
+SHOWN = [each for each in INPUTS if each.name != "sequence_tokens"]
 
 
 @dataclass(frozen=True)
@@ -30,17 +26,13 @@ class TracePage:
     """The form of a trace and, once there is one, its board."""
 
     values: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     ranks: int
     live: bool
 
     @property
-    def fields(self) -> Sequence[tuple[str, str, int, int]]:
-        return FIELDS
-
-    @property
-    def models(self) -> list[tuple[str, str]]:
-        return [(name, name) for name in llamas()]
+    def inputs(self) -> Sequence[Input]:
+        return SHOWN
 
     @property
     def kept(self) -> Sequence[str]:
@@ -71,7 +63,7 @@ async def start(request: Request) -> Response:
     try:
         if not is_live():
             raise Refusal("demo", None, "no processes are started here; recorded traces are shown instead", code="off")
-        made = traces_of(request).submit(fake_request(_numbers(form)), visitor_of(request))
+        made = traces_of(request).submit(fake_request(form), visitor_of(request))
     except Refusal as refusal:
         return page(request, "demos/fake.html", view=_form(form, refusal))
     return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
@@ -102,22 +94,10 @@ async def cancel(request: Request, run_id: str) -> Response:
 
 
 def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:
-    values = {name: str(given.get(name, field.default)) for name, field in Asked.model_fields.items()}
-    says, ranks = {}, 0
+    values = texts_of(INPUTS, given)
+    ranks = 0
     try:
-        ranks = fake_request(_numbers(given)).ranks
+        ranks = fake_request(given).ranks
     except Refusal as found:
         refusal = refusal or found
-    for each in refusal.all if refusal else ():
-        says.setdefault(
-            each.field if each.field in values else "", each.advice if each.field in values else each.sentence
-        )
-    return TracePage(values, says, ranks, is_live())
-
-
-def _numbers(given: Mapping[str, str]) -> dict[str, int | str]:
-    """What was typed, digits as numbers: everything else is for the request to refuse."""
-    return {
-        name: int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
-        for name, text in given.items()
-    }
+    return TracePage(values, dealt(refusal, values), ranks, is_live())

@@ -10,11 +10,12 @@ from app.live.events import of_kind
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
 from app.runner.event_kinds import REFERENCE, RunEvent, State
-from app.runner.knobs import Choice, Knob
 from app.runner.recordings import can_run
 from app.settings import settings
+from app.web.beside import Said, dealt
 from engine.asking.grade import nearness
 from engine.asking.reading import amount
+from engine.language.inputs import texts_of
 from engine.language.refusal import Refusal
 
 GUESS = "guess"
@@ -26,7 +27,7 @@ class DemoPage:
 
     demo: Demo
     values: Mapping[str, str]
-    says: Mapping[str, str]
+    said: Said
     rows: Sequence[VerdictRow]
     notes: Sequence[str]
     live: bool
@@ -36,10 +37,6 @@ class DemoPage:
     def guessable(self) -> bool:
         """Whether there is a number to predict first."""
         return any(row.name == "state.optimizer" for row in self.rows)
-
-    @property
-    def choices(self) -> Sequence[tuple[Knob, bool]]:
-        return [(knob, isinstance(knob, Choice)) for knob in self.demo.knobs]
 
 
 @dataclass(frozen=True)
@@ -81,24 +78,14 @@ def is_live() -> bool:
 def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = None) -> DemoPage:
     """A demo with these knobs; what has no meaning stands beside the knob it is about."""
     given = {key: text for key, text in given.items() if key != GUESS}
-    values = {knob.name: str(given.get(knob.name, knob.default)) for knob in found.knobs}
+    values = texts_of(found.knobs, given)
     try:
         params = checked(found, given)
         predicted = found.predict(params).told()
     except Refusal as refused:
-        return DemoPage(found, values, _said(found, refused), (), (), is_live(), 0)
-    says = _said(found, refusal) if refusal else {}
-    return DemoPage(found, values, says, verdict_rows(predicted, ()), predicted.notes, is_live(), found.ranks(params))
-
-
-def _said(found: Demo, refusal: Refusal) -> dict[str, str]:
-    names = {knob.name for knob in found.knobs}
-    says: dict[str, str] = {}
-    for each in refusal.all:
-        says.setdefault(
-            each.field if each.field in names else "", each.advice if each.field in names else each.sentence
-        )
-    return says
+        return DemoPage(found, values, dealt(refused, values), (), (), is_live(), 0)
+    rows, said = verdict_rows(predicted, ()), dealt(refusal, values)
+    return DemoPage(found, values, said, rows, predicted.notes, is_live(), found.ranks(params))
 
 
 def run_page(run_id: str, found: Sequence[RunEvent], at_s: float | None, guess: str, narrow: bool) -> RunPage:

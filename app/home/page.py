@@ -12,11 +12,16 @@ from app.board.svg import Figure
 from app.lessons.lesson import BLOCKS, Block, Lesson, lessons
 from app.web.render import page
 from engine.catalog.hardware import gpu_named
+from engine.catalog.model import catalogue
+from engine.catalog.scenarios import preset_document
 from engine.language.formula import Term
 from engine.language.units import count_text
 from engine.memory.state import held_bytes, state_bytes
 
-PARAMETERS, GPUS, DATA_WIDTH = 70e9, 1024, 64  # the question: a 70B model, 1,024 GPUs, 64 replicas
+CARD = preset_document()  # the question
+PARAMETERS: float = catalogue()[CARD["model"]]["called_parameters"]
+GPUS: int = CARD["gpus"]
+DATA_WIDTH = 64  # replicas
 
 PARTS = (
     Part("weights", 2, "weight, BF16"),

@@ -29,11 +29,13 @@ from app.lessons.exercises import exercise_named
 from app.lessons.glossary import reference_named, word_named
 from app.lessons.prose import Pieces, Shown, sentence
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
-from app.plan.form import PRESETS, document_of, misnamed, query_of, state_of
+from app.plan.form import document_of, misnamed, query_of, state_of
+from app.plan.presets import PLANS, preset_queries
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
 from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import Fact, cluster_named, cluster_names, gpu_named
+from engine.catalog.scenarios import CARD, presets
 from engine.estimate import Estimate, estimate
 from engine.formulas import formula_named
 from engine.language import units
@@ -43,7 +45,7 @@ from engine.language.formula import Value, number_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
-CARD = "70B on 1,024"
+CARD_TITLE = presets()[CARD].title
 FORMATS: dict[str, Callable[[float], str]] = {
     "share": units.share_text,
     "bytes": units.bytes_text,
@@ -128,7 +130,7 @@ class Calls:
         block = environment().get_template("lessons/_formula.html").render(made=made, math=mathml(latex), meant=meant)
         return self.pieces.add(inline=mathml(latex, False), block=block)
 
-    def plan(self, path: str, /, preset: str = CARD, as_: str = "", **fields: Any) -> Shown:
+    def plan(self, path: str, /, preset: str = CARD_TITLE, as_: str = "", **fields: Any) -> Shown:
         query = plan_query(preset, fields)
         return self._number(term_at(planned(query), path), f"/plan/working/{path}?{query}", as_)
 
@@ -155,7 +157,7 @@ class Calls:
         query = urlencode({"frame": frame, **knobs})
         return self._block("lessons/_scene.html", scene=scene, frame=frames[frame], href=f"/scenes/{name}?{query}")
 
-    def figure(self, name: str, /, preset: str = CARD, **fields: Any) -> Shown:
+    def figure(self, name: str, /, preset: str = CARD_TITLE, **fields: Any) -> Shown:
         draw = choose("figure", name, FIGURES, "the planner's figures are {names}")
         query = plan_query(preset, fields)
         seed = f"{name}-{len(self.pieces.inline)}"
@@ -244,11 +246,11 @@ def fact_named(name: str, key: str) -> Fact:
 
 def plan_query(preset: str, fields: Mapping[str, Any]) -> str:
     """The planner's query for a preset with fields of its form changed."""
-    state = choose("preset", preset, PRESETS, "the presets are {names}")
+    query = choose("preset", preset, preset_queries(PLANS), "the presets are {names}")
     given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in fields.items()}
     if unknown := misnamed(given.items()):
         raise together(unknown)
-    return query_of(state_of({**state, **given}))
+    return query_of(state_of({**dict(parse_qsl(query, keep_blank_values=True)), **given}))
 
 
 @lru_cache(maxsize=128)

@@ -1,7 +1,7 @@
 """Markdown whose figures are calls: Jinja puts a mark where a call stands, Markdown makes HTML, marks become what calls gave.
 
 Markdown itself may hold no HTML. A blockquote is a sticky note: "> ### Title" names it, otherwise it is what to say at
-the board; a title that begins with "Red flag" makes it a salmon one.
+the board; a title that begins with "Red flag" makes it a warning.
 """
 
 import re
@@ -198,7 +198,7 @@ def _make_note(token: Token, title: Token | None) -> None:
     """A blockquote becomes a sticky note with a title."""
     bad = title is not None and title.content.startswith("Red flag")
     token.tag = "aside"
-    token.attrSet("class", f"note note-{'salmon' if bad else 'yellow'}")
+    token.attrSet("class", f"note note-{'warning' if bad else 'advice'}")
     token.meta["title"] = "" if title else f"<h3>{SAY}</h3>\n"
 
 

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.board.charts import Turn, knob_curves, memory_over_step, turn
-from app.plan.form import FIELDS, Field, document_of
+from app.plan.form import FIELDS, document_of
 from app.web.json_text import script_json
 from engine.estimate import Estimate
 from engine.language.choice import choose
+from engine.language.domain import number_in, number_text
+from engine.language.inputs import Amount
 from engine.language.units import bytes_text, seconds_text, share_text
 
-KNOBS = tuple(field for field in FIELDS.values() if field.kind == "slider")
+KNOBS = tuple(field for field in FIELDS.values() if field.input.kind == "slider")
 LINEAR_POSITIONS = 16
 
 
@@ -47,29 +49,32 @@ def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> Ch
     name   of a slider
     """
     field = choose("knob", name, {knob.name: knob for knob in KNOBS})
+    stands = number_in(state[field.name])  # nothing where the field is left out
+    here = None if stands is None else float(stands)
     turns = [
-        turn(value, lambda value=value: document_of({**state, field.name: f"{value:g}"}))
-        for value in _positions(field, state)
+        turn(value, lambda value=value: document_of({**state, field.name: number_text(value)}))
+        for value in _positions(field.input, here)  # type: ignore[arg-type]
     ]
-    chart = knob_curves(field.label, turns, float(state[field.name]), capacity_bytes)
+    chart = knob_curves(field.label, turns, here, capacity_bytes)
     head = (field.label, "MFU (causal)", "one step", "memory needed")
     return ChartPanel(
         "knob", f"{field.label}, turned through its range", script_json(chart), head, tuple(map(_row, turns))
     )
 
 
-def _positions(field: Field, state: Mapping[str, str]) -> Sequence[float]:
+def _positions(knob: Amount, here: float | None) -> Sequence[float]:
     """The positions of a slider, and where it stands."""
-    if field.scale == "doubling":
-        values = [field.low * 2**power for power in range(64) if field.low * 2**power <= field.high]
+    low, high = knob.span
+    if knob.scale == "doubling":
+        values = [low * 2**power for power in range(64) if low * 2**power <= high]
     else:
-        count = min(LINEAR_POSITIONS, round((field.high - field.low) / field.step))
-        values = [round(field.low + (field.high - field.low) * at / count, 3) for at in range(count + 1)]
-        values = [float(round(value)) for value in values] if field.step >= 1 else values
-    return sorted({*values, float(state[field.name])})
+        count = min(LINEAR_POSITIONS, round((high - low) / knob.step))
+        values = [round(low + (high - low) * place / count, 3) for place in range(count + 1)]
+        values = [float(round(value)) for value in values] if knob.step >= 1 else values
+    return sorted({*values, *([] if here is None else [here])})
 
 
 def _row(made: Turn) -> tuple[str, ...]:
     if made.mfu is None or made.step_s is None or made.peak_bytes is None:
-        return f"{made.value:,g}", made.why_not, "", ""
-    return f"{made.value:,g}", share_text(made.mfu), seconds_text(made.step_s), bytes_text(made.peak_bytes, True)
+        return f"{made.value:,.10g}", made.why_not, "", ""
+    return f"{made.value:,.10g}", share_text(made.mfu), seconds_text(made.step_s), bytes_text(made.peak_bytes, True)

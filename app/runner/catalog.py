@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from app.runner.demos import cp, ddp, ep, faults, fsdp2, hsdp, mixes, pp, tp, tp_sp, zero1
 from app.runner.description import Demo
 from app.runner.knobs import Value
-from engine.language.choice import choose, strangers
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
+from engine.language.document import together
+from engine.language.inputs import read_all
 
 DEMOS: dict[str, Demo] = {
     demo.name: demo
@@ -45,17 +46,7 @@ def checked(demo: Demo, given: Mapping[str, object]) -> dict[str, Value]:
     engine.language.refusal.Refusal: batch = 8: ranks = 3 must divide it: torch accepts unequal slices in silence and averages their \
 gradients as if they were equal, so the training is wrong (loss off by 0.05); the nearest that works: 6 or 9
     """
-    known = {knob.name: knob for knob in demo.knobs}
-    found = strangers(given, known, f"{demo.name} has no such knob; it has {{names}}")
-    params: dict[str, Value] = {}
-    for name, knob in known.items():
-        try:
-            params[name] = knob.read(given.get(name, knob.default))
-        except Refusal as refusal:
-            found.append(refusal)
-    if not found:
-        found = [refusal for rule in demo.rules if (refusal := rule(params))]
-    if found:
-        found[0].others = tuple(found[1:])
-        raise found[0]
+    params: dict[str, Value] = read_all(demo.knobs, given, f"{demo.name} has no such knob; it has {{names}}")
+    if found := [refusal for rule in demo.rules if (refusal := rule(params))]:
+        raise together(found)
     return params

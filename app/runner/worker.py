@@ -20,13 +20,13 @@ from app.runner.catalog import checked, demo_named
 from app.runner.description import Demo
 from app.runner.event_kinds import REFERENCE, RankError, RankName, RunDone, RunEvent, RunStarted
 from app.runner.job import Emit, Fields, Job, Said
-from app.runner.knobs import Whole
 from app.runner.plain_words import without_paths
 from app.runner.rank.agent import attempt, start_ranks
 from app.runner.rank.comm_log import CommLog
 from app.runner.rank.steps import train
 from app.runner.strategies.base import Rank, Trained, nothing
 from app.runner.verdict import verdict
+from engine.language.inputs import Amount
 from engine.language.refusal import Refusal
 
 RUN, CLUSTER_PATIENCE_S = "cluster", 60.0  # the first meeting of many hosts takes long
@@ -129,7 +129,7 @@ def _sized(demo: Demo, ranks: int) -> Demo:
     """The demo with as many ranks as torchrun has started, which may be more than a server allows."""
     knobs = [
         replace(knob, default=ranks, high=max(ranks, knob.high))
-        if isinstance(knob, Whole) and knob.name == "ranks"
+        if isinstance(knob, Amount) and knob.name == "ranks"
         else knob
         for knob in demo.knobs
     ]

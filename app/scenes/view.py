@@ -6,10 +6,11 @@ from functools import lru_cache
 from urllib.parse import urlencode
 
 from app.board.scenes import SCENES, Frame, Misconception, Scene
-from app.board.scenes.base import knob_text
+from app.web.beside import Said, dealt
 from engine.asking.grade import Verdict, graded
 from engine.asking.question import Question
 from engine.language.formula import Term
+from engine.language.inputs import texts_of
 from engine.language.refusal import Refusal
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -30,8 +31,8 @@ class Stage:
 class SceneView:
     """Everything a scene's page shows. `stage` is missing where the knobs fit no picture.
 
-    says       what is wrong with the query, a sentence each
-    refusals   the same for those that belong beside a knob, which shows its value
+    says   what is wrong with the query, a sentence each: they stand where the picture would
+    said   the same dealt out, for the knobs
     """
 
     scene: Scene
@@ -39,7 +40,7 @@ class SceneView:
     at: int
     stage: Stage | None
     says: tuple[str, ...]
-    refusals: Mapping[str, str]
+    said: Said
     verdict: Verdict | None
 
     def query(self, **changes: object) -> str:
@@ -79,22 +80,16 @@ def place(at: int, count: int, field: str = "frame") -> int:
 
 def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
     """The view model of a query: knobs, frame and prediction are in it."""
-    state = {knob.name: given.get(knob.name, knob_text(knob)).strip() for knob in scene.knobs}
+    state = texts_of(scene.knobs, given)
     try:
-        found = staged(scene, scene.values({**given, **state}))
+        found = staged(scene, scene.values(given))
     except Refusal as refusal:
-        return SceneView(scene, state, 0, None, *_told(scene, refusal), None)
+        return SceneView(scene, state, 0, None, refusal.sentences, dealt(refusal, state), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
     try:
-        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, (), {}, verdict)
+        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, (), Said(), verdict)
     except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
-        return SceneView(scene, state, 0, found, *_told(scene, refusal), verdict)
-
-
-def _told(scene: Scene, refusal: Refusal) -> tuple[tuple[str, ...], dict[str, str]]:
-    names = [knob.name for knob in scene.knobs]
-    beside = {each.field: each.advice for each in refusal.all if each.field in names}
-    return tuple(each.sentence for each in refusal.all), beside
+        return SceneView(scene, state, 0, found, refusal.sentences, dealt(refusal, state), verdict)
 
 
 def frame_number(given: Mapping[str, str]) -> int:

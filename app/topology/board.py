@@ -1,7 +1,7 @@
 """What the topology page shows of a case: who talks to whom, the ledger, what to try, and what a lost node stops."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from markupsafe import Markup
@@ -63,6 +63,7 @@ class TopologyBoard:
 
     case: TopologyCase
     narrow: bool
+    remarks: Mapping[str, str] = field(default_factory=dict)  # none: the planner has said them
 
     @cached_property
     def drawing(self) -> TopologyPicture:

@@ -1,14 +1,14 @@
 """What the topology page looks at: a plan, the GPU one looks from, a node that is gone, and the axis that shades the floor."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from app.plan.form import document_of, query_of
 from engine.estimate import Estimate, estimate
-from engine.language.choice import one_of
-from engine.language.document import together
 from engine.language.formula import Term
+from engine.language.inputs import Amount, Choice, read_all, texts_of
 from engine.language.refusal import Refusal
 from engine.layout.layout import AXES, Axis
 from engine.ledger import AxisRow, wire_ledger
@@ -17,9 +17,15 @@ from engine.network.groups import waiting_gpus
 from engine.network.placement import Placement
 from engine.scenario import scenario_from
 
-VIEW = {"you": "", "lost": "", "colour": ""}  # what the page adds to a plan's query
 MOST_GPUS = 131_072
 USUAL_YOU = 74  # rank one looks from where none is named; the last one of a smaller run
+
+# what the page adds to a plan's query: all of it may be left out
+COLOUR = Choice("colour", "colour by", None, {axis: axis.upper() for axis in AXES}, absent="none", side_by_side=True)
+YOU = Amount("you", "you are rank", None, 0, MOST_GPUS - 1, absent=f"{USUAL_YOU}", slider=False)
+LOST = Amount("lost", "node that is gone", None, 0, MOST_GPUS - 1, absent="none", slider=False)
+LOOK = (YOU, LOST, COLOUR)
+VIEW = texts_of(LOOK, {})
 
 
 @dataclass(frozen=True)
@@ -27,11 +33,13 @@ class TopologyCase:
     """A plan on its floor.
 
     state   of the planner's form
-    view    `you`, `lost` and `colour`, as typed
+    view    what the page adds to it, as typed
+    look    the same, read
     """
 
     state: Mapping[str, str]
     view: Mapping[str, str]
+    look: Mapping[str, Any]
     estimate: Estimate
 
     @property
@@ -48,16 +56,17 @@ class TopologyCase:
 
     @property
     def you(self) -> int:
-        return int(self.view["you"]) if self.view["you"] else min(USUAL_YOU, self.fabric.gpus - 1)
+        you = self.look["you"]
+        return min(USUAL_YOU, self.fabric.gpus - 1) if you is None else you
 
     @property
     def colour(self) -> str:
-        return self.view["colour"]
+        return self.look["colour"] or ""
 
     @property
     def lost(self) -> range:
         """GPUs of the node that is gone."""
-        return self.fabric.ranks_of(int(self.view["lost"])) if self.view["lost"] else range(0)
+        return range(0) if self.look["lost"] is None else self.fabric.ranks_of(self.look["lost"])
 
     @cached_property
     def stalled(self) -> dict[Axis, int]:
@@ -100,24 +109,11 @@ def case_of(state: Mapping[str, str], view: Mapping[str, str]) -> TopologyCase:
             "gpus", scenario.gpus, f"a floor shows at most {MOST_GPUS:,} GPUs; the planner takes more", str(MOST_GPUS)
         )
     whole_nodes(scenario.cluster, scenario.gpus)
-    fabric, refused = Fabric(scenario.cluster, scenario.gpus), []
-    for name, count, noun in (("you", fabric.gpus, "ranks"), ("lost", fabric.nodes, "nodes")):
-        refused += _place_refused(name, view[name], count, noun)
-    try:
-        one_of("colour", view["colour"] or AXES[0], AXES)
-    except Refusal as refusal:
-        refused.append(refusal)
-    if refused:
-        raise together(refused)
-    return TopologyCase(state, view, estimate(scenario))
+    fabric = Fabric(scenario.cluster, scenario.gpus)
+    look = read_all((_one_of(YOU, fabric.gpus, "ranks"), _one_of(LOST, fabric.nodes, "nodes"), COLOUR), view, "")
+    return TopologyCase(state, view, look, estimate(scenario))
 
 
-def _place_refused(name: str, text: str, count: int, noun: str) -> list[Refusal]:
-    if not text:
-        return []
-    rule = f"the run has {noun} 0 to {count - 1}"
-    if not (text.isascii() and text.isdigit()):
-        return [Refusal(name, text[:40], f"must be a whole number; {rule}", "0")]
-    if len(text) > 9 or int(text) >= count:
-        return [Refusal(name, text[:40], rule, str(count - 1))]
-    return []
+def _one_of(place: Amount, count: int, noun: str) -> Amount:
+    """A place as it is in a run of so many."""
+    return replace(place, high=count - 1, said=f"the run has {noun} 0 to {count - 1}")

@@ -19,7 +19,7 @@ NARROW_SPINE = "2"
 class Try:
     """An experiment: what would change, and the address that does it."""
 
-    kind: str
+    mood: str
     title: str
     words: str
     href: str
@@ -67,7 +67,7 @@ def _swap(case: TopologyCase) -> Try | None:
         words = f"Then gradients stay under their leaf: {seconds_text(was)} of traffic a step becomes {seconds_text(would)}."
     else:
         words = f"Gradients would take the same kind of wire: {seconds_text(was)} a step, then {seconds_text(would)}."
-    return Try("yellow", "Swap DP and PP?", words, case.with_(**changes))
+    return Try("advice", "Swap DP and PP?", words, case.with_(**changes))
 
 
 def _stretch(case: TopologyCase) -> Try | None:
@@ -89,7 +89,7 @@ def _stretch(case: TopologyCase) -> Try | None:
         f"{digits_text(each_way, 2)} times less ({digits_text(headline, 2)} times by the headline that adds both directions). "
         f"A step of {case.estimate.step.seconds.text} becomes {made.step.seconds.text}."
     )
-    return Try("salmon", "Break it on purpose", words, case.with_(**changes))
+    return Try("warning", "Break it on purpose", words, case.with_(**changes))
 
 
 def _narrow(case: TopologyCase) -> Try | None:
@@ -104,7 +104,7 @@ def _narrow(case: TopologyCase) -> Try | None:
     far = max(crossing, key=lambda row: row.seconds)
     would = _traffic_s(made, far.axis)
     words = f"{far.axis.upper()} crosses it: {seconds_text(far.seconds)} a step becomes {seconds_text(would)}, the step {made.step.seconds.text}."
-    return Try("yellow", f"A {NARROW_SPINE}:1 spine", words, case.with_(spine=NARROW_SPINE))
+    return Try("advice", f"A {NARROW_SPINE}:1 spine", words, case.with_(spine=NARROW_SPINE))
 
 
 def _back(case: TopologyCase) -> Try | None:
@@ -117,4 +117,4 @@ def _back(case: TopologyCase) -> Try | None:
     if made is None or made.step.seconds.value >= case.estimate.step.seconds.value:
         return None
     words = f"Megatron-LM's order, {usual}, takes {made.step.seconds.text} a step instead of {case.estimate.step.seconds.text}."
-    return Try("green", "Back to the usual order", words, case.with_(rank_order=usual), "mend it")
+    return Try("good", "Back to the usual order", words, case.with_(rank_order=usual), "mend it")

@@ -244,12 +244,10 @@ def cluster_from(document: object) -> Cluster:
 def _limited(name: str, value: object) -> float:
     """The value as a number within this field's limits, or a Refusal with the nearest that is."""
     domain = LIMITS[name]
-    rule = f"it must be {domain.rule}"
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
-        raise Refusal(f"cluster.{name}", value, rule)
-    if value != domain.nearest(value):
-        raise Refusal(f"cluster.{name}", value, rule, f"{domain.nearest(value):g}")
-    return int(value) if domain.whole else float(value)
+    if isinstance(value, str):  # a document says numbers as numbers
+        raise Refusal(f"cluster.{name}", value, f"it must be {domain.rule}")
+    number = domain.number(f"cluster.{name}", value, "it must be")
+    return int(number) if domain.whole else float(number)
 
 
 def _changed(base: Cluster, changes: Mapping[str, float]) -> Cluster:

@@ -1,1 +1,1 @@
-"""What every number is said in: units and their texts, refusals, domains, formulas, documents."""
+"""What every number is said in: units and their texts, refusals, domains and inputs, formulas, documents."""

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engine.language.choice import strangers
-from engine.language.domain import Parameter
+from engine.language.parameter import Parameter
 from engine.language.refusal import Refusal
 from engine.language.units import latex_number, quantity_text
 

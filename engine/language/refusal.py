@@ -25,6 +25,11 @@ class Refusal(ValueError):
         return (self, *self.others)
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """Its sentence and those of the others."""
+        return tuple(each.sentence for each in self.all)
+
+    @property
     def advice(self) -> str:
         """The rule and the way out, for a page that already shows the field and its value."""
         return self.rule + (f"; the nearest that works: {self.nearest}" if self.nearest else "")

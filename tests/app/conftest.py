@@ -9,8 +9,9 @@ from fastapi.testclient import TestClient
 
 from app.cli import main as cli
 from app.main import create_app
+from engine.catalog.scenarios import preset_document
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 
 
 def _card(**changes: object) -> bytes:

@@ -14,11 +14,12 @@ import engine
 from app.api.answer_schema import FormulaDocument, FormulaEntry, ScheduleDocument
 from app.cli import main as cli
 from app.web.limits import BODY_BYTES
+from engine.catalog.scenarios import preset_document
 from engine.formulas import holders
 from engine.language.formula import FORMULAS
 from engine.pipeline.schedules import SCHEDULES
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 
 
 def test_what_has_no_meaning_is_422_with_the_sentence_of_the_command_line(client, meaningless, capsys, monkeypatch):

@@ -92,14 +92,14 @@ def test_another_order_is_a_schedule_of_ones_own_beside_the_best_known() -> None
     built, wrong = read(Game(), "0FF1FF2FB1B0B")
     assert not wrong
     verdict = verdict_on(built.as_in("gpipe"))
-    assert (verdict.title, verdict.mood) == ("A schedule of your own", "salmon")
+    assert (verdict.title, verdict.mood) == ("A schedule of your own", "bad")
     assert verdict.lines[0] == "23 slots: 5 longer than 1F1B."
     assert [row.slots for row in verdict.rows] == sorted(row.slots for row in verdict.rows)
 
 
 def test_1f1b_is_as_good_as_its_operations_allow_and_another_cut_is_better() -> None:
     verdict = verdict_on(Built(Game(4, 8, "whole")).as_in("1f1b"))
-    assert verdict.mood == "green"
+    assert verdict.mood == "good"
     assert verdict.lines[0] == "33 slots: no known schedule of these operations is shorter."
     assert "ZB-V" in verdict.lines[-1]
 
@@ -167,7 +167,8 @@ def test_show_me_1f1b_ends_in_1f1b(client: TestClient) -> None:
         ("stages=", "needs a whole number"),
         ("stages=%C2%B2", "needs a whole number"),
         ("cut=hole", "the nearest that works: whole"),
-        ("micro=1e3", "needs a whole number"),
+        ("micro=1e3", "a board has room for 1 to 8; the nearest that works: 8"),
+        ("micro=2.5", "a board has room for 1 to 8; the nearest that works: 2"),
         ("moves=0B", "Stage 0 cannot run the backward of micro-batch 0"),
         ("moves=0FFFFF", "the last one of its kind"),
         ("moves=7F", "There are stages 0 to 2"),

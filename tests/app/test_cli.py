@@ -9,8 +9,9 @@ import pytest
 
 from app.board import console
 from app.cli import main as cli
+from engine.catalog.scenarios import preset_document
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 CARD_FIGURES = [
     ("state_bytes", "N=70e9 zero=0 D=64", 1.12e12, 1e-9),
     ("state_bytes", "N=70e9 zero=1 D=64", 293e9, 0.002),

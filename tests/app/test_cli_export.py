@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from engine.catalog.scenarios import preset_document
 from engine.export import TARGETS
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 
 
 @pytest.mark.parametrize("target", TARGETS)

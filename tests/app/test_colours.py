@@ -2,11 +2,14 @@
 
 import re
 from itertools import combinations
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 from app.settings import settings
+from engine.asking.grade import Verdict
+from engine.findings.base import Severity
 
 TOKENS = (settings().static / "css" / "tokens.css").read_text()
 PAIRS = {
@@ -103,3 +106,9 @@ def test_expert_parallel_stays_apart_from_every_other_axis(axis, eyes, board):
 def test_all_axes_stay_apart_for_most_eyes(board):
     for one, other in combinations(AXES, 2):
         assert distance(PAIRS[one][board], PAIRS[other][board], "everyone") >= 10
+
+
+def test_every_mood_of_a_note_has_its_colour():
+    styles = (settings().static / "css" / "slips.css").read_text(encoding="utf-8")
+    moods = {*get_args(Severity), *get_args(get_type_hints(Verdict)["mood"])}
+    assert [mood for mood in moods if f".note-{mood}" not in styles] == []

@@ -8,8 +8,9 @@ import pytest
 
 from app.api.answer_schema import EstimateDocument
 from app.cli import main as cli
+from engine.catalog.scenarios import preset_document
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 SCENARIOS = {
     "card": CARD,
     "interleaved": CARD | {"layout": {"vp": 5, "schedule": "interleaved", "recompute": "selective"}},

@@ -291,7 +291,7 @@ def test_a_trace_that_has_no_meaning_is_told_beside_its_field(client: TestClient
     for query, words in (
         ("tp=16", "key-value heads"),
         ("layers_per_stage=x", "whole number"),
-        ("model=gpt-9", "not in the catalogue"),
+        ("model=gpt-9", "no dense Llama of the catalogue"),
         ("frob=1", ""),
     ):
         assert words in html.unescape(client.get(f"/demos/fake?{query}").text), query

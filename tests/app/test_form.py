@@ -1,19 +1,25 @@
 """The planner's form: fields, their limits, and how they become a scenario and an address."""
 
+import re
 from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.form import FIELDS, GROUPS, PRESETS, Field, document_of, field_of, misnamed, query_of, state_of
+from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, query_of, state_of
+from app.plan.imported import state_of_document
+from app.plan.presets import FLOORS, PLANS
+from engine.catalog.model import called_parameters
+from engine.catalog.scenarios import preset_document, presets
 from engine.estimate import estimate
+from engine.language.domain import number_text
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.scenario import scenario_from
 
-SLIDERS = [field for field in FIELDS.values() if field.kind == "slider"]
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+SLIDERS = [field for field in FIELDS.values() if field.input.kind == "slider"]
+CARD = preset_document()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(str.strip)
 
 
@@ -35,12 +41,16 @@ def answer_of(name: str, text: str) -> object:
     return at
 
 
+def choices(field: Field) -> tuple[tuple[str, str], ...]:
+    return getattr(field.input, "choices", ())
+
+
 def read(query: str) -> dict[str, str]:
     return dict(parse_qsl(query, keep_blank_values=True))
 
 
 def typed(field: Field) -> st.SearchStrategy[str]:
-    options = [option for option, _ in field.options]
+    options = [option for option, _ in choices(field)]
     return (st.sampled_from(options) | TEXT) if options else (st.integers(0, 10**6).map(str) | TEXT)
 
 
@@ -56,7 +66,7 @@ def test_the_address_of_the_usual_state_is_empty() -> None:
 
 @pytest.mark.parametrize("name", FIELDS)
 def test_an_address_names_only_what_is_unusual(name: str) -> None:
-    options = [option for option, _ in FIELDS[name].options]
+    options = [option for option, _ in choices(FIELDS[name])]
     other = next(text for text in [*reversed(options), "7"] if text != state_of({})[name])
     assert set(read(query_of(state_of({name: other})))) == {name}
 
@@ -78,47 +88,55 @@ def test_no_two_fields_share_a_name_or_set_the_same_thing() -> None:
     assert len(set(paths)) == len(paths)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_has_a_meaning_and_fits(preset: str) -> None:
-    found = estimate(scenario_from(document_of(state_of(PRESETS[preset]))))
+@pytest.mark.parametrize("name", presets())
+def test_a_preset_is_legal_and_comes_back_through_the_forms_address(name: str) -> None:
+    preset = presets()[name]
+    state, unsaid = state_of_document(preset.document)
+    assert unsaid == [] and len(preset.source) > 8
+    assert scenario_from(document_of(state_of(read(query_of(state))))) == scenario_from(preset.document)
+
+
+@pytest.mark.parametrize("name", dict.fromkeys((*PLANS, *FLOORS)))
+def test_a_preset_that_is_offered_is_called_what_it_is(name: str) -> None:
+    title, found = presets()[name].title, estimate(scenario_from(presets()[name].document))
     assert found.fits
-    assert set(PRESETS[preset]) <= set(FIELDS)
-
-
-def test_the_presets_are_what_their_names_say() -> None:
-    named = {name: estimate(scenario_from(document_of(state_of(state)))) for name, state in PRESETS.items()}
-    for name, found in named.items():
-        assert f"{found.parameters.value / 1e9:.0f}B" == name.split()[0].replace("70B", "71B").replace(
-            "405B", "406B"
-        ), name
-    assert [found.scenario.gpus for found in named.values()] == [1024, 16384, 8]
+    size, _, rest = title.partition("B ")
+    if rest:
+        total, _ = called_parameters(found.scenario.model) or (0, 0)
+        assert f"{total / 1e9:g}" == size
+    for number in re.findall(r"[\d,]{4,}", title):
+        assert int(number.replace(",", "")) == found.scenario.gpus
 
 
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda field: field.name)
-@pytest.mark.parametrize("end", ["low", "high"])
-def test_no_slider_can_be_drawn_out_of_what_the_engine_takes(field: Field, end: str) -> None:
+@pytest.mark.parametrize("end", [0, 1], ids=["low", "high"])
+def test_no_slider_can_be_drawn_out_of_what_the_engine_takes(field: Field, end: int) -> None:
     """At either end only another field may be refused, or this one because it does not fit the others."""
     try:
-        scenario_of(**{field.name: f"{getattr(field, end):g}"})
+        scenario_of(**{field.name: number_text(field.input.span[end])})
     except Refusal as refusal:
         for each in refusal.all:
             assert not each.rule.startswith(("must be at", "must be above", "it must be", "needs")), each.sentence
 
 
 @pytest.mark.parametrize("field", SLIDERS, ids=lambda field: field.name)
-def test_a_slider_holds_its_usual_value_and_reaches_it(field: Field) -> None:
-    usual = float(state_of({})[field.name])
-    assert field.low <= usual <= field.high
-    if field.scale == "linear":
-        steps = (usual - field.low) / field.step
+def test_a_slider_holds_its_usual_value_and_reaches_it_or_says_what_none_means(field: Field) -> None:
+    low, high = field.input.span
+    if not (stands := state_of({})[field.name]):
+        assert field.input.absent
+        return
+    usual = float(stands)
+    assert low <= usual <= high
+    if field.input.scale == "linear":
+        steps = (usual - low) / field.input.step
         assert steps == pytest.approx(round(steps))
     elif field.name != "nic":
         assert usual.hex().startswith("0x1.0000000000000p"), "doubling from 1 passes only through powers of two"
 
 
-@pytest.mark.parametrize("name", [field.name for field in FIELDS.values() if field.kind in ("choice", "select")])
+@pytest.mark.parametrize("name", [field.name for field in FIELDS.values() if choices(field)])
 def test_every_option_is_one_the_engine_knows(name: str) -> None:
-    for option, label in FIELDS[name].options:
+    for option, label in choices(FIELDS[name]):
         assert label
         if option == "pasted":
             continue
@@ -156,7 +174,7 @@ WRONG = {
 
 @pytest.mark.parametrize("name", sorted(set(FIELDS) - {"config"}))
 def test_a_wrong_value_is_refused_beside_its_own_field(name: str) -> None:
-    assert name in {field_of(each) for each in refusal_of(**{name: WRONG[name]}).all}
+    assert name in {field_of(each) for each in refusal_of(**{name: WRONG.get(name, "nonsense")}).all}
 
 
 def test_everything_wrong_in_the_form_is_told_at_once() -> None:

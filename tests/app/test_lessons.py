@@ -93,7 +93,7 @@ def test_the_right_answer_is_praised_and_any_other_is_explained(client: TestClie
         page = html.unescape(client.get(f"/lessons/exercises/{key}?answer={choice.name}").text)
         told = given.found
         assert told.title in page and told.why in page
-        assert ("note-green" in page) == (choice == given.found)
+        assert ("note-good" in page) == (choice == given.found)
         assert given.term.text in page and given.shown in page
         assert all(each.text in page for each in given.choices)
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from app.main import create_app
 from app.plan.charts import KNOBS
-from app.plan.form import FIELDS, PRESETS, document_of, query_of, state_of
+from app.plan.form import FIELDS, document_of, state_of
 from app.plan.page import router
+from app.plan.presets import PLANS, preset_queries
 from app.plan.terms import shown_terms
 from engine.estimate import estimate
 from engine.scenario import scenario_from
@@ -59,9 +60,9 @@ def test_a_part_without_meaning_leaves_the_board_as_it_is(client: TestClient) ->
     assert part.headers.get("HX-Retarget") != "#plan-board"
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", preset_queries(PLANS))
 def test_every_working_that_a_board_links_to_answers(client: TestClient, preset: str) -> None:
-    board = client.get(f"/plan?{query_of(state_of(PRESETS[preset]))}").text
+    board = client.get(f"/plan?{preset_queries(PLANS)[preset]}").text
     found = links(board)
     assert len(found) > 25
     for link in found:
@@ -117,19 +118,27 @@ BAD = [
         (f"{name}=0", name, "")
         for name in ("gpus", "sequence", "batch", "tp", "pp", "cp", "ep", "micro_batch", "vp", "tokens", "nic", "spine")
     ),
-    *((f"{name}=-8", name, "") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=1e30", name, "must be") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=eight", name, "needs a number") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=NaN", name, "needs a number") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=inf", name, "needs a number") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=%00", name, "") for name, field in FIELDS.items() if field.kind == "slider"),
-    *((f"{name}=", name, "needs") for name, field in FIELDS.items() if field.kind == "slider" and name != "nic"),
+    *((f"{name}=-8", name, "") for name, field in FIELDS.items() if field.input.kind == "slider"),
+    *((f"{name}=1e30", name, "must be") for name, field in FIELDS.items() if field.input.kind == "slider"),
+    *((f"{name}=eight", name, "needs a number") for name, field in FIELDS.items() if field.input.kind == "slider"),
+    *((f"{name}=NaN", name, "needs a number") for name, field in FIELDS.items() if field.input.kind == "slider"),
+    *(
+        (f"{name}=inf", name, "the nearest that works")
+        for name, field in FIELDS.items()
+        if field.input.kind == "slider"
+    ),
+    *((f"{name}=%00", name, "") for name, field in FIELDS.items() if field.input.kind == "slider"),
+    *(
+        (f"{name}=", name, "needs")
+        for name, field in FIELDS.items()
+        if field.input.kind == "slider" and not field.input.absent
+    ),
     *(
         (f"{name}=", name, "")
         for name, field in FIELDS.items()
-        if field.kind in ("select", "choice") and name not in ("stack", "hsdp_shard")
+        if field.input.kind in ("select", "choice") and not field.input.absent
     ),
-    *((f"{name}=nonsense", name, "") for name, field in FIELDS.items() if field.kind in ("select", "choice")),
+    *((f"{name}=nonsense", name, "") for name, field in FIELDS.items() if field.input.kind in ("select", "choice")),
     (
         "rank_order=tp-tp-cp-dp-pp",
         "rank_order",
@@ -252,11 +261,11 @@ COUNT = st.sampled_from([str(2**power) for power in range(15)]) | st.integers(-3
 
 def typed(name: str) -> st.SearchStrategy[str]:
     field = FIELDS[name]
-    if field.options:
-        return st.sampled_from([option for option, _ in field.options]) | ODD
+    if options := getattr(field.input, "choices", ()):
+        return st.sampled_from([option for option, _ in options]) | ODD
     if name == "config":
         return st.just(SHAPE) | st.text(max_size=40)
-    usual = COUNT if field.step == 1 else st.floats(-1, 1e3).map(repr)
+    usual = COUNT if getattr(field.input, "step", 1) == 1 else st.floats(-1, 1e3).map(repr)
     return usual | ODD | st.text(max_size=8)
 
 
@@ -283,9 +292,9 @@ def test_nothing_that_can_be_typed_breaks_the_planner(client: TestClient, query:
     options=st.fixed_dictionaries(
         {},
         optional={
-            name: st.sampled_from([option for option, _ in field.options if option != "pasted"])
+            name: st.sampled_from([option for option, _ in field.input.choices if option != "pasted"])
             for name, field in FIELDS.items()
-            if field.options
+            if hasattr(field.input, "choices")
         },
     ),
 )

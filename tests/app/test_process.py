@@ -11,7 +11,9 @@ import time
 
 import pytest
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+from engine.catalog.scenarios import preset_document
+
+CARD = preset_document()
 
 
 def process(*words: str, **options) -> subprocess.CompletedProcess:

@@ -3,15 +3,15 @@
 import html
 import json
 import re
-from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
 
 from app.plan.form import FIELDS, state_of
+from app.plan.presets import FLOORS, preset_queries
 from app.topology.case import VIEW, case_of
 from app.topology.layouts import LAYOUTS, layout_rows
-from app.topology.page import PRESETS, SHOWN
+from app.topology.page import SHOWN
 from app.topology.play import played
 from engine.export import TARGETS
 from engine.language.units import bytes_text
@@ -38,9 +38,9 @@ def case(query: str = "", **view: str):
     return case_of(state_of(given), {**VIEW, **view})
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", preset_queries(FLOORS))
 def test_every_floor_to_start_from_is_drawn(client: TestClient, name: str) -> None:
-    answer = client.get("/topology?" + urlencode(PRESETS[name]))
+    answer = client.get("/topology?" + preset_queries(FLOORS)[name])
     assert answer.status_code == 200
     assert said(answer.text) == {}
     assert 'id="topology-title"' in answer.text and "data-refused" not in answer.text.split("topology-title")[1]
@@ -107,7 +107,7 @@ BAD = [
     ("rank_order=tp-tp-cp-dp-pp", "rank_order", "tp stands there 2 times"),
     ("rank_order=" + "tp-" * 5000, "rank_order", "must name each of"),
     ("you=1024", "you", "ranks 0 to 1023; the nearest that works: 1023"),
-    ("you=-1", "you", "whole number"),
+    ("you=-1", "you", "ranks 0 to 1023; the nearest that works: 0"),
     ("you=%D9%A3", "you", "whole number"),
     ("lost=128", "lost", "nodes 0 to 127"),
     ("colour=red", "colour", "must be one of tp, cp, ep, dp, pp"),
@@ -175,17 +175,17 @@ def test_an_unknown_file_or_framework_is_told(client: TestClient) -> None:
     assert "Megatron-LM has" in client.get("/topology/export/megatron/passwd").text
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", preset_queries(FLOORS))
 @pytest.mark.parametrize("target", ["megatron", "torchtitan"])
 def test_what_is_taken_away_can_be_brought_back(client: TestClient, target: str, name: str) -> None:
-    query = urlencode(PRESETS[name])
+    query = preset_queries(FLOORS)[name]
     file = "train.sh" if target == "megatron" else "train.toml"
     text = client.get(f"/topology/export/{target}/{file}?{query}").text
     answer = client.post("/topology/import", data={"text": text})
     assert answer.status_code == 200 and "See it on its floor" in answer.text
     href = html.unescape(re.findall(r'href="(/topology[^"]*)"', answer.text.split("<article")[1])[0])
     back = state_of(dict(part.split("=") for part in href.partition("?")[2].split("&") if part))
-    meant = state_of(PRESETS[name])
+    meant = state_of(dict(part.split("=") for part in query.split("&") if part))
     for field in ("model", "gpus", "sequence", "batch", "tp", "cp", "ep", "pp", "vp", "schedule", "micro_batch", "zero", "hsdp_shard",
                   "recompute", "sequence_parallel", "gradient_bytes", "rank_order", "precision"):  # fmt: skip
         assert back[field] == meant[field], field

@@ -9,11 +9,12 @@ import orjson
 import pytest
 
 from app.board.charts import knob_curves, memory_over_step, thinned, turn
+from engine.catalog.scenarios import preset_document
 from engine.language.units import GIB
 from tests.board.figures import CASES, case
 
 TOKENS = Path(__file__).parents[2] / "static" / "css" / "tokens.css"
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 
 
 def strings(part: Any) -> Iterator[str]:

@@ -161,8 +161,8 @@ def test_markdown_may_hold_no_html_but_calls_may() -> None:
 
 def test_a_blockquote_is_a_note_to_say_at_the_board_unless_it_has_a_title() -> None:
     made = prose("> Sixteen bytes.\n\nAnd\n\n> ### Red flag: none\n> No.", {}, Calls("n", "n").pieces, "n.md").html
-    assert '<aside class="note note-yellow">\n<h3>Say this at the board</h3>' in made
-    assert '<aside class="note note-salmon">\n<h3>Red flag: none</h3>' in made
+    assert '<aside class="note note-advice">\n<h3>Say this at the board</h3>' in made
+    assert '<aside class="note note-warning">\n<h3>Red flag: none</h3>' in made
 
 
 def test_a_line_does_not_break_between_a_word_that_opens_and_its_comma() -> None:

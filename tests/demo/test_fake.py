@@ -54,7 +54,7 @@ Event = dict[str, Any]
         ({"model": "llama-3-7b"}, "model", "the nearest that works: llama-3-70b"),
         ({"tp": 16}, "tp", "must divide the 8 key-value heads"),
         ({"tp": 3}, "tp", "the nearest that works: 2 or 4"),
-        ({"dp": 1}, "dp", "must be at least 2"),
+        ({"dp": 1}, "dp", "from 2 to 4096; the nearest that works: 2"),
         ({"micro_batches": 3}, "micro_batches", "the nearest that works: 4"),
         ({"sequence_tokens": 100}, "sequence_tokens", "must divide the sequence"),
         ({"layers_per_stage": 200, "micro_batches": 200}, "micro_batches", "40000 passes"),

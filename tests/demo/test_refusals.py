@@ -7,7 +7,7 @@ import pytest
 
 from app.runner import rules
 from app.runner.catalog import DEMOS, checked, demo_named
-from app.runner.knobs import Choice, Whole
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 
 BAD: list[tuple[str, dict[str, object], str, str]] = [
@@ -83,13 +83,13 @@ def test_knobs_are_bounded_numbers_and_few_choices() -> None:
     for demo in DEMOS.values():
         assert len({knob.name for knob in demo.knobs}) == len(demo.knobs)
         for knob in demo.knobs:
-            assert isinstance(knob, Whole | Choice) and knob.read(knob.default) == knob.default
-            assert not isinstance(knob, Whole) or knob.high <= 1000
+            assert isinstance(knob, Amount | Choice) and knob.read(knob.default) == knob.default
+            assert not isinstance(knob, Amount) or knob.high <= 1000
         params = checked(demo, {})
         assert 2 <= demo.ranks(params) <= 8
 
 
-@pytest.mark.parametrize("name", ["catalog", "knobs", "rules", "predict", "plain_words", "root_cause"])
+@pytest.mark.parametrize("name", ["catalog", "rules", "predict", "plain_words", "root_cause"])
 def test_the_examples_in_the_docstrings_hold(name: str) -> None:
     result = doctest.testmod(importlib.import_module(f"app.runner.{name}"))
     assert result.attempted and not result.failed

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from engine.catalog.scenarios import preset_document
 from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
@@ -14,7 +15,7 @@ OUTER = ("sequence_tokens", "precision", "stack", "layout", "training")
 
 def changed(**changes: Any) -> dict[str, Any]:
     """The card's scenario as a document, some of its keys changed; keys of the layout may be given directly."""
-    whole: dict[str, Any] = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+    whole = preset_document()
     outside = {key: value for key, value in changes.items() if key in {*whole, *OUTER}}
     layout = {key: value for key, value in changes.items() if key not in outside}
     return {**whole, **outside, **({"layout": layout} if layout else {})}

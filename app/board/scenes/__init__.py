@@ -1,6 +1,6 @@
 """The scenes, one file each. To add one: copy the smallest sibling and list it here; pages, stage and tests read this."""
 
-from app.board.scenes.base import Frame, Knob, Misconception, Scene, Switch
+from app.board.scenes.base import Frame, Misconception, Scene
 from app.board.scenes.cp.scene import CP
 from app.board.scenes.ddp.scene import DDP
 from app.board.scenes.ep.scene import EP
@@ -13,7 +13,7 @@ from engine.language.choice import choose
 
 SCENES: dict[str, Scene] = {scene.name: scene for scene in (DDP, ZERO, TP, PP, CP, EP, LAYOUT, FAILURES)}
 
-__all__ = ["SCENES", "Frame", "Knob", "Misconception", "Scene", "Switch", "scene_named"]
+__all__ = ["SCENES", "Frame", "Misconception", "Scene", "scene_named"]
 
 
 def scene_named(name: str) -> Scene:

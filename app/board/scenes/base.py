@@ -8,68 +8,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
-from typing import Literal
 
 from app.board.linked import LinkedFigure
 from app.board.pen import number
 from engine.asking.question import Question
-from engine.language.choice import one_of, strangers
-from engine.language.document import together
-from engine.language.domain import Domain
 from engine.language.formula import Term
-from engine.language.refusal import Refusal
+from engine.language.inputs import Amount, Choice, read_all
 
 WIDTH, HEIGHT = 720, 400  # of every frame: 16 units of text are then 21 pixels on a projector of 1024x768
 BESIDE = ("frame", "answer")  # in the query of a scene, but no knobs
 MOST_WORDS = 20
 
-Values = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Knob:
-    """A number one may turn.
-
-    name     in the address
-    low      and high: what the scene can draw and the engine can answer
-    scale    linear, in steps of `step`; or doubling
-    """
-
-    name: str
-    label: str
-    default: float
-    low: float
-    high: float
-    step: float = 1
-    scale: Literal["linear", "doubling"] = "linear"
-    unit: str = ""
-    whole: bool = True
-
-    def value(self, text: str) -> float:
-        """The number typed, or a Refusal with the nearest that works."""
-        domain = Domain(self.low, self.high, self.whole)
-        try:
-            given = float(text.replace(",", ""))
-        except ValueError:
-            raise Refusal(self.name, text, f"needs {domain.rule}", f"{self.default:g}") from None
-        if given != given or given != domain.nearest(given):
-            near = domain.nearest(given) if given == given else self.default
-            raise Refusal(self.name, text, f"needs {domain.rule}", f"{near:g}")
-        return given
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A choice of words one may turn. In `Values` it is the place of the option, from 0."""
-
-    name: str
-    label: str
-    options: tuple[tuple[str, str], ...]
-    default: str
-
-    def value(self, text: str) -> float:
-        names = [name for name, _ in self.options]
-        return float(names.index(one_of(self.name, text, names)))
+Values = Mapping[str, float]  # of the knobs by their names: a number, or the place of an option, from 0
 
 
 @dataclass(frozen=True)
@@ -112,7 +62,7 @@ class Scene:
     name: str
     title: str
     sentence: str
-    knobs: tuple[Knob | Switch, ...]
+    knobs: tuple[Amount | Choice, ...]
     frames: Callable[[Values], tuple[Frame, ...]]
     question: Callable[[Values], Question]
     numbers: Callable[[Values], tuple[Term, ...]]
@@ -122,23 +72,12 @@ class Scene:
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
-        found: dict[str, float] = {}
-        names = [knob.name for knob in self.knobs]
         turned = {name: text for name, text in given.items() if name not in BESIDE}
-        refused = strangers(turned, names, "this scene has no such knob; it has {names}")
-        for knob in self.knobs:
-            try:
-                found[knob.name] = knob.value(given.get(knob.name, knob_text(knob)).strip())
-            except Refusal as refusal:
-                refused.append(refusal)
-        if refused:
-            raise together(refused)
-        return found
-
-
-def knob_text(knob: Knob | Switch) -> str:
-    """The default of a knob as the address writes it."""
-    return knob.default if isinstance(knob, Switch) else f"{knob.default:g}"
+        read = read_all(self.knobs, turned, "this scene has no such knob; it has {names}")
+        return {
+            knob.name: float(knob.place(read[knob.name]) if isinstance(knob, Choice) else read[knob.name])
+            for knob in self.knobs
+        }
 
 
 class SceneFigure(LinkedFigure):

@@ -7,9 +7,10 @@ from app.runner import rules
 from app.runner.context_strips import heaviest_over_mean
 from app.runner.description import Demo, Params
 from app.runner.event_kinds import Check, RunEvent
-from app.runner.knobs import BATCH, HEADS, HIDDEN, LAYERS, STEPS, Choice, Value, Whole, ranks_knob
+from app.runner.knobs import BATCH, HEADS, HIDDEN, LAYERS, STEPS, Value, ranks_knob
 from app.runner.measures import numbers_of
 from app.runner.predict import FP32_BYTES, GLOO_REDUCE_SCATTER, Calls, Prediction, held_everywhere, small_gpt
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.ring_attention import causal_worst_over_mean, ring_hop_bytes
@@ -23,7 +24,7 @@ FORM = Choice(
 DEALING = Choice(
     "dealing", "tokens of a rank", "zig-zag", {"zig-zag": "a strip from each end", "in-order": "one strip"}
 )
-SEQUENCE = Whole("sequence", "sequence", 128, 8, 256, "tokens")
+SEQUENCE = Amount("sequence", "sequence", 128, 8, 256, "tokens")
 OWN_CODE = "PyTorch's context_parallel() does not run on CPUs: this is our own code on its collectives"
 WEIGHTS = "the weights are on every rank and saw other tokens on each: their gradients are summed once a step"
 HOME = "backward, keys and values travel with their gradients, which make one hop more, to where they belong"

@@ -2,8 +2,9 @@
 
 from app.runner import rules
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Choice, ranks_knob
+from app.runner.knobs import MODEL, ranks_knob
 from app.runner.predict import FP32_BYTES, Calls, Measurable, Prediction, held_everywhere, small_gpt
+from engine.language.inputs import Choice
 from engine.language.units import KIB, MB
 from engine.lens.demo_model import TinyGpt, gradient_buckets
 from engine.network.collectives import send_s

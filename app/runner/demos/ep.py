@@ -8,15 +8,16 @@ from app.runner import rules
 from app.runner.description import Demo, Params
 from app.runner.event_kinds import Check, RunEvent
 from app.runner.expert_routing import BUSIEST, TOP_K, RankedRouting, ranked_routing
-from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, STEPS, Choice, Value, Whole, ranks_knob
+from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, STEPS, Value, ranks_knob
 from app.runner.measures import lists_of
 from app.runner.predict import BYTES_OF, FP32_BYTES, Calls, Held, Prediction, small_gpt
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.routing import busiest_gpu_load
 from engine.memory.state import held_with_experts_bytes
 
-LAYERS = Whole("layers", "layers", 2, 1, 8)
+LAYERS = Amount("layers", "layers", 2, 1, 8)
 EXPERTS = Choice("experts", "experts", 8, {4: "4", 8: "8"})
 SKEW = Choice(
     "skew",

@@ -4,20 +4,21 @@ from dataclasses import replace
 
 from app.runner import rules
 from app.runner.description import Demo, Params
-from app.runner.knobs import BATCH, HEADS, HIDDEN, LAYERS, SEQUENCE, STEPS, Choice, Knob, Whole, ranks_knob
+from app.runner.knobs import BATCH, HEADS, HIDDEN, LAYERS, SEQUENCE, STEPS, Knob, ranks_knob
 from app.runner.predict import Failure, Measurable, Prediction
+from engine.language.inputs import Amount, Choice
 
-VICTIM = Whole("victim", "rank that misbehaves", 1, 0, 7)
-AT = Whole("at", "in step", 2, 0, 19)
-PATIENCE = Whole("patience", "a collective waits", 2, 1, 8, "s")
+VICTIM = Amount("victim", "rank that misbehaves", 1, 0, 7)
+AT = Amount("at", "in step", 2, 0, 19)
+PATIENCE = Amount("patience", "a collective waits", 2, 1, 8, "s")
 WATCH = Choice(
     "watch", "watched by", "timeout", {"timeout": "the timeout of the collective", "barrier": "a monitored barrier"}
 )
 ODD = Choice("odd", "what it calls", "barrier", {"barrier": "a barrier", "size": "the same with fewer numbers"})
 CHECK = Choice("check", "TORCH_DISTRIBUTED_DEBUG", "detail", {"detail": "DETAIL", "none": "unset"})
-LATE = Whole("late_ms", "late by", 100, 10, 500, "ms")
-EVERY = Whole("every", "checkpoint every", 2, 1, 10, "steps")
-RESTARTS = Whole("restarts", "restarts allowed", 1, 1, 3)
+LATE = Amount("late_ms", "late by", 100, 10, 500, "ms")
+EVERY = Amount("every", "checkpoint every", 2, 1, 10, "steps")
+RESTARTS = Amount("restarts", "restarts allowed", 1, 1, 3)
 GOES_ON = "weights and moments come back exactly, so the losses are those of a training that never failed"
 SMALL = (HIDDEN, replace(LAYERS, default=2), HEADS, SEQUENCE, BATCH, replace(STEPS, default=4))
 FEWEST = 3  # of two ranks that differ nobody can say which one is wrong

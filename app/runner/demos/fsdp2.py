@@ -2,7 +2,7 @@
 
 from app.runner import rules
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Choice, ranks_knob
+from app.runner.knobs import MODEL, ranks_knob
 from app.runner.predict import (
     BF16_BYTES,
     BF16_LOSS,
@@ -16,6 +16,7 @@ from app.runner.predict import (
     held,
     small_gpt,
 )
+from engine.language.inputs import Choice
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import fsdp_gathered_bytes, fsdp_gathers, fsdp_scatters
 

@@ -3,8 +3,9 @@
 from app.runner import rules
 from app.runner.demos.fsdp2 import ROOT_KEPT, shard_calls, shard_held
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Whole
+from app.runner.knobs import MODEL
 from app.runner.predict import FP32_BYTES, GLOO_REDUCE_SCATTER, Calls, Prediction, small_gpt
+from engine.language.inputs import Amount
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import fsdp_scatters
 
@@ -39,7 +40,7 @@ DEMO = Demo(
     idea="Tensors are cut over the ranks of a group, as if it were one node, and each group holds a copy; only shares cross "
     "between groups.",
     axes=(COPIES, SHARDS),
-    knobs=(Whole(COPIES, "copies", 2, 2, 4), Whole(SHARDS, "shards", 2, 2, 4), *MODEL),
+    knobs=(Amount(COPIES, "copies", 2, 2, 4), Amount(SHARDS, "shards", 2, 2, 4), *MODEL),
     rules=(rules.product_at_most((COPIES, SHARDS), MOST_RANKS), rules.batch_divides_product((COPIES, SHARDS))),
     predict=predict,
     ranks=ranks,

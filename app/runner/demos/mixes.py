@@ -5,19 +5,20 @@ from collections.abc import Mapping
 from app.runner import rules
 from app.runner.demos.pp import SHAPES_FIRST
 from app.runner.description import Demo, Params
-from app.runner.knobs import BATCH, HEADS, HIDDEN, MODEL, SEQUENCE, Choice, Value, Whole
+from app.runner.knobs import BATCH, HEADS, HIDDEN, MODEL, SEQUENCE, Value
 from app.runner.mixed_shapes import Mesh
 from app.runner.predict import BYTES_OF, GLOO_REDUCE_SCATTER, Held, Prediction, held, small_gpt
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 
 MOST_RANKS = 8
-LAYERS = Whole("layers", "layers", 4, 1, 8)
-MICRO_BATCHES = Whole("micro_batches", "micro-batches", 4, 1, 32)
-STEPS = Whole("steps", "steps", 3, 2, 20)
+LAYERS = Amount("layers", "layers", 4, 1, 8)
+MICRO_BATCHES = Amount("micro_batches", "micro-batches", 4, 1, 32)
+STEPS = Amount("steps", "steps", 3, 2, 20)
 DEGREES = {
-    "pp": Whole("pp", "pipeline stages", 2, 2, 4),
-    "dp": Whole("dp", "data-parallel ranks (FSDP2)", 2, 2, 4),
-    "tp": Whole("tp", "tensor-parallel ranks", 2, 2, 4),
+    "pp": Amount("pp", "pipeline stages", 2, 2, 4),
+    "dp": Amount("dp", "data-parallel ranks (FSDP2)", 2, 2, 4),
+    "tp": Amount("tp", "tensor-parallel ranks", 2, 2, 4),
 }
 ONLY_TWO = {axis: Choice(axis, knob.label, 2, {2: "2"}) for axis, knob in DEGREES.items()}  # 3D on eight ranks
 SHARES = {

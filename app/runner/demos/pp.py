@@ -7,11 +7,12 @@ from functools import partial
 from app.runner import rules
 from app.runner.description import Demo, Params
 from app.runner.event_kinds import Check, RunEvent
-from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, Choice, Value, Whole
+from app.runner.knobs import BATCH, HEADS, HIDDEN, SEQUENCE, Value
 from app.runner.pipe_timeline import disturbance, measured_timeline, pipe_steps
 from app.runner.predict import BYTES_OF, FP32_BYTES, Calls, Held, Prediction, held, small_gpt
 from app.runner.stage_parts import numbers, part_tensors
 from app.runner.torch_schedules import TORCH_SCHEDULES, TorchSchedule
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import stream_bytes
@@ -20,10 +21,10 @@ from engine.pipeline.schedules.base import put_in
 from engine.pipeline.schedules.placement import Placement
 from engine.pipeline.timeline import Timeline
 
-LAYERS = Whole("layers", "layers", 8, 1, 8)
-STEPS = Whole("steps", "steps", 3, 2, 5)
-STAGES = Whole("pp", "stages, a rank each", 4, 2, 8)
-MICRO_BATCHES = Whole("micro_batches", "micro-batches", 8, 1, 32)
+LAYERS = Amount("layers", "layers", 8, 1, 8)
+STEPS = Amount("steps", "steps", 3, 2, 5)
+STAGES = Amount("pp", "stages, a rank each", 4, 2, 8)
+MICRO_BATCHES = Amount("micro_batches", "micro-batches", 8, 1, 32)
 SCHEDULE = Choice("schedule", "schedule", USUAL.torch_name, {name: s.own.title for name, s in TORCH_SCHEDULES.items()})
 SLOT = Choice(
     "slot_ms", "forward of a full stage", 50, {0: "as fast as it goes", 20: "20 ms", 50: "50 ms", 100: "100 ms"}, "ms"

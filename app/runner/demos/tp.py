@@ -2,8 +2,9 @@
 
 from app.runner import rules
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Choice, ranks_knob
+from app.runner.knobs import MODEL, ranks_knob
 from app.runner.predict import BYTES_OF, FP32_BYTES, Calls, Held, Prediction, held, small_gpt
+from engine.language.inputs import Choice
 from engine.lens.demo_model import TinyGpt, cut_parameters
 from engine.lens.demo_traffic import stream_bytes, tensor_parallel_sums
 

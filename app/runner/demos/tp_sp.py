@@ -3,8 +3,9 @@
 from app.runner import rules
 from app.runner.demos.tp import cut_held, stream
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Choice, ranks_knob
+from app.runner.knobs import MODEL, ranks_knob
 from app.runner.predict import FP32_BYTES, GLOO_REDUCE_SCATTER, Calls, Prediction, small_gpt
+from engine.language.inputs import Choice
 from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import partial_norm_sums, sequence_parallel_gathers, sequence_parallel_scatters
 

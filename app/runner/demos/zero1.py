@@ -3,8 +3,9 @@
 from app.runner import rules
 from app.runner.demos.ddp import ONE_AT_FIRST, gradient_calls
 from app.runner.description import Demo, Params
-from app.runner.knobs import MODEL, Choice, ranks_knob
+from app.runner.knobs import MODEL, ranks_knob
 from app.runner.predict import ADAM_BYTES, FP32_BYTES, Calls, Held, Prediction, held, held_everywhere, small_gpt
+from engine.language.inputs import Choice
 from engine.lens.demo_model import whole_tensor_shards
 
 DEFAULT_BUCKET_KIB = 25 * 1024

@@ -1,12 +1,13 @@
 """What a trace on fake ranks is asked for: a dense Llama of the catalogue, its layout, and how deep to trace it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
 from engine.catalog.model import Model, catalogue, model_named
-from engine.language.choice import nearest
-from engine.language.document import Count, Document, Says, Whole, beside, divisors, read, together
+from engine.catalog.scenarios import preset_document
+from engine.language.document import beside, divisors, together
+from engine.language.inputs import Amount, Choice, read_all
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.layout.stages import Stage, stages_of
@@ -14,6 +15,8 @@ from engine.scenario import Scenario, scenario_from
 
 CLUSTER = "hgx-h100"  # links decide no count and no byte: any cluster would do
 FULL = 0
+CARD = preset_document()
+USUAL = scenario_from(CARD).layout
 PASS_S = 0.15  # one layer and micro-batch, there and back: measured 0.1 to 0.2 on one core
 MOST_PASSES = 1024  # layers x micro-batches of one role: two and a half minutes
 
@@ -33,16 +36,57 @@ def is_llama(model: Model) -> bool:
     return model.gated and not strange and model.heads * model.head_dim == model.hidden
 
 
-class Asked(Document, frozen=True):
-    """The request as it is written: JSON of a page, a command line or a test."""
+INPUTS = (
+    Choice(
+        "model",
+        "model",
+        CARD["model"],
+        {name: name for name in llamas()},
+        meaning="name in the catalogue",
+        side_by_side=False,
+        said="is no dense Llama of the catalogue, and only that shape is traced ({names})",
+    ),
+    Amount("tp", "tensor · TP", USUAL.tp, 1, 64, reach=(1, 8), meaning="tensor parallel, with sequence parallelism"),
+    Amount("pp", "pipeline · PP", USUAL.pp, 1, 64, reach=(1, 16), meaning="pipeline stages, 1F1B"),
+    Amount(
+        "dp", "data · DP", USUAL.data_width, 2, 4096, reach=(2, 256), meaning="data parallel: FSDP2 over so many ranks"
+    ),
+    Amount(
+        "layers_per_stage",
+        "layers a stage",
+        2,
+        0,
+        200,
+        reach=(1, 8),
+        meaning="layers that each stage traces; 0 for the whole model",
+    ),
+    Amount(
+        "micro_batches",
+        "micro-batches, 0 for as many as stages",
+        0,
+        0,
+        256,
+        reach=(0, 16),
+        meaning="micro-batches of a step",
+    ),
+    Amount("sequence_tokens", "sequence", 8192, 64, 1_048_576, "tokens", meaning="length of a sequence"),
+)
 
-    model: str = Says("name in the catalogue", default="llama-3-70b")
-    tp: Whole = Count(8, ge=1, le=64, meaning="tensor parallel, with sequence parallelism")
-    pp: Whole = Count(4, ge=1, le=64, meaning="pipeline stages, 1F1B")
-    dp: Whole = Count(32, ge=2, le=4096, meaning="data parallel: FSDP2 over so many ranks")
-    micro_batches: Whole = Count(0, le=256, meaning="micro-batches of a step; 0 for as many as stages")
-    layers_per_stage: Whole = Count(2, le=200, meaning="layers that each stage traces; 0 for the whole model")
-    sequence_tokens: Whole = Count(8192, ge=64, le=1_048_576, meaning="length of a sequence", unit="tokens")
+RANKS = Amount("ranks", "ranks", 1024, 2, 64 * 64 * 4096)
+DEGREES = [each for each in INPUTS if each.name in ("tp", "pp")]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The request as it is written, each as INPUTS bounds it: JSON of a page, a command line or a test."""
+
+    model: str
+    tp: int
+    pp: int
+    dp: int
+    layers_per_stage: int
+    micro_batches: int
+    sequence_tokens: int
 
 
 @dataclass(frozen=True)
@@ -81,10 +125,10 @@ class FakeRequest:
 
     def document(self) -> dict[str, int | str]:
         """As an event gives it, and as another process takes it."""
-        return self.asked.model_dump()
+        return asdict(self.asked)
 
 
-def fake_request(given: object) -> FakeRequest:
+def fake_request(given: Mapping[str, object]) -> FakeRequest:
     """The request of a document, or one Refusal that carries everything wrong with it.
 
     >>> fake_request({"tp": 8, "pp": 4, "dp": 32}).ranks
@@ -94,10 +138,8 @@ def fake_request(given: object) -> FakeRequest:
     engine.language.refusal.Refusal: tp = 16: tp must divide the 8 key-value heads: PyTorch cuts matrices and copies no heads; \
 the nearest that works: 8
     """
-    asked = read(Asked, given)
-    asked = asked.model_copy(update={"micro_batches": asked.micro_batches or max(2, asked.pp)})
-    if asked.model not in llamas():
-        raise _no_llama(asked.model)
+    asked = Asked(**read_all(INPUTS, given, "unknown key; known are {names}"))
+    asked = replace(asked, micro_batches=asked.micro_batches or max(2, asked.pp))
     model = model_named(asked.model)
     if found := [*_cut_refusals(asked, model), *_size_refusals(asked, model)]:
         raise together(found)
@@ -119,18 +161,12 @@ def dp_of(ranks: int, asked: Mapping[str, object]) -> int:
     >>> dp_of(1024, {"tp": 8, "pp": 4})
     32
     """
-    given = read(Asked, {name: asked[name] for name in ("tp", "pp") if name in asked})
-    tp, pp = given.tp, given.pp
-    if ranks % (tp * pp):
+    degrees = read_all(DEGREES, {name: value for name, value in asked.items() if name in ("tp", "pp")}, "")
+    tp, pp = degrees["tp"], degrees["pp"]
+    if ranks < 1 or ranks % (tp * pp):
         near = str(max(1, round(ranks / (tp * pp))) * tp * pp)
         raise Refusal("ranks", ranks, f"must be a multiple of tp {tp} x pp {pp}", near, "degrees-do-not-multiply")
     return ranks // (tp * pp)
-
-
-def _no_llama(name: str) -> Refusal:
-    known = catalogue()
-    rule = "is no dense Llama, and only that shape is traced" if name in known else "not in the catalogue"
-    return Refusal("model", name, f"{rule} ({', '.join(llamas())})", nearest(name, llamas()))
 
 
 def _cut_refusals(asked: Asked, model: Model) -> list[Refusal]:

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import app.board.scenes as folder
-from app.board.scenes import SCENES, Knob, Scene
-from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame, Switch
+from app.board.scenes import SCENES, Scene
+from app.board.scenes.base import HEIGHT, MOST_WORDS, WIDTH, Frame
 from app.runner.catalog import DEMOS
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from tests.board.figures import words_of
 
@@ -28,7 +29,7 @@ def settings(scene: Scene) -> list[dict[str, str]]:
     """Defaults, and each knob at both of its ends."""
     found: list[dict[str, str]] = [{}]
     for knob in scene.knobs:
-        ends = [name for name, _ in knob.options] if isinstance(knob, Switch) else [f"{knob.low:g}", f"{knob.high:g}"]
+        ends = [text for text, _ in knob.choices] if isinstance(knob, Choice) else map(knob.text, (knob.low, knob.high))
         found += [{knob.name: end} for end in ends]
     return found
 
@@ -112,8 +113,8 @@ def test_the_demo_it_leads_to_exists(scene: Scene):
 @EACH
 def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
     for knob in scene.knobs:
-        for bad in ("0", "-3", "1e9", "many", "", "nan") if isinstance(knob, Knob) else ("nonsense",):
-            if isinstance(knob, Knob) and bad == "0" and knob.low <= 0:
+        for bad in ("0", "-3", "1e9", "many", "", "nan") if isinstance(knob, Amount) else ("nonsense",):
+            if isinstance(knob, Amount) and bad == "0" and knob.low <= 0:
                 continue
             with pytest.raises(Refusal) as caught:
                 scene.values({knob.name: bad})

@@ -10,6 +10,7 @@ from app.board.scenes.base import Frame
 from app.board.scenes.layout.case import Case, longest, traffic_s, waiting
 from app.board.scenes.layout.scene import LAYOUT
 from engine.catalog.hardware import cluster_named
+from engine.catalog.scenarios import preset_document
 from engine.estimate import estimate
 from engine.language.refusal import Refusal
 from engine.network.collectives import ring_half_s, send_s
@@ -104,7 +105,7 @@ def test_gradients_and_weights_take_a_quarter_of_a_second_at_line_rate_and_twice
 def test_the_step_is_that_of_the_question_and_a_hand_over_a_third_of_a_millisecond() -> None:
     made = case().plain
     hop = longest(made, "pp")
-    card = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+    card = preset_document()
     assert made.step.seconds.value == estimate(scenario_from(card)).step.seconds.value
     assert hop is not None
     assert hop.payload_bytes == pytest.approx(16.8e6, rel=0.01)

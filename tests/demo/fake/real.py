@@ -14,7 +14,7 @@ from torch.distributed.device_mesh import init_device_mesh
 from app.runner.fake import pipeline, trace
 from app.runner.fake.held import Held
 from app.runner.fake.llama import LlamaStage
-from app.runner.fake.request import Asked, FakeRequest
+from app.runner.fake.request import FakeRequest, fake_request
 from app.runner.fake.roles import Role
 from app.runner.fake.shard import cut
 from app.runner.fake.watch import Watch
@@ -28,7 +28,7 @@ def tiny_request() -> FakeRequest:
     """Too small for the catalogue, so put together by hand."""
     document = {"model": TINY, "cluster": "hgx-h100", "gpus": RANKS, "sequence_tokens": 64, "layout": LAYOUT}
     scenario = scenario_from(document)
-    return FakeRequest(Asked(), scenario, scenario)
+    return FakeRequest(fake_request({}).asked, scenario, scenario)
 
 
 def role_of(rank: int) -> Role:

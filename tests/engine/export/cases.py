@@ -4,11 +4,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from app.plan.form import PRESETS, document_of, state_of
 from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_names
 from engine.catalog.model import catalogue
 from engine.catalog.precision import PRECISIONS
+from engine.catalog.scenarios import presets
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import Scenario, scenario_from
@@ -79,8 +79,8 @@ SCENARIOS = DOCUMENTS.map(legal).filter(lambda scenario: scenario is not None)
 
 
 def usual() -> dict[str, Scenario]:
-    """The presets of the planner, and each model of the catalogue on 128 GPUs."""
-    presets = {name: scenario_from(document_of(state_of(query))) for name, query in PRESETS.items()}
+    """The catalogue's scenarios, and each model of the catalogue on 128 GPUs."""
+    known = {preset.title: scenario_from(preset.document) for preset in presets().values()}
     models = {
         name: scenario_from({"model": name, "cluster": "hgx-h100", "gpus": 128, "layout": {"pp": 2}})
         for name in catalogue()
@@ -97,4 +97,4 @@ def usual() -> dict[str, Scenario]:
             }
         )
     }
-    return {**presets, **models, **experts}
+    return {**known, **models, **experts}

@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.catalog.scenarios import preset_document
 from engine.export import export, read
 from engine.export.beside import MARK
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
-CARD = {"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}
+CARD = preset_document()
 UNUSUAL = [
     {},
     {"schedule": "zb-h1"},

@@ -1,6 +1,6 @@
 """Context parallel: a sequence in strips, keys and values on a ring, and a deal that levels causal work."""
 
-from app.board.scenes.base import Frame, Knob, Misconception, Scene, SceneFigure, Switch, Values
+from app.board.scenes.base import Frame, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.cp.case import BACKWARD, SHAPE, Case, work_of
 from app.board.scenes.cp.drawing import (
     BARS,
@@ -21,15 +21,16 @@ from app.board.scenes.cp.drawing import (
 from app.board.scenes.pieces import Bar, Lane, lanes
 from engine.asking.question import Question
 from engine.language.formula import Term
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.language.units import count_text, digits_text, seconds_text, share_text
 from engine.lens.ring_attention import DEALINGS, causal_strip_share, dealt_loads, dealt_strips, uneven_waiting_share
 
 KNOBS = (
-    Knob("ranks", "GPUs", 4, 2, 8, scale="doubling"),
-    Knob("sequence", "sequence", 131072, 8192, 1048576, scale="doubling", unit="tokens"),
-    Knob("tp", "tensor parallel", 1, 1, 8, scale="doubling"),
-    Switch("deal", "half-strips dealt", tuple((name, name.replace("-", " ")) for name in DEALINGS), "zig-zag"),
+    Amount("ranks", "GPUs", 4, 2, 8, scale="doubling"),
+    Amount("sequence", "sequence", 131072, 8192, 1048576, scale="doubling", unit="tokens"),
+    Amount("tp", "tensor parallel", 1, 1, 8, scale="doubling"),
+    Choice("deal", "half-strips dealt", "zig-zag", {name: name.replace("-", " ") for name in DEALINGS}),
 )
 
 

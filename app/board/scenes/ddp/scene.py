@@ -2,12 +2,13 @@
 
 from math import cos, pi, sin
 
-from app.board.scenes.base import WIDTH, Frame, Knob, Misconception, Scene, SceneFigure, Values
+from app.board.scenes.base import WIDTH, Frame, Misconception, Scene, SceneFigure, Values
 from app.board.scenes.ddp.case import Case
 from app.board.scenes.pieces import Bar, Lane, block, gpu, lanes
 from engine.asking.question import Question
 from engine.catalog.hardware import gpu_named
 from engine.language.formula import Term
+from engine.language.inputs import Amount
 from engine.language.units import bytes_text, count_text, seconds_text, share_text
 from engine.memory.state import state_bytes
 from engine.network.collectives import ring_all_reduce_sent_bytes
@@ -16,10 +17,10 @@ LAYERS = 4  # drawn: enough to see that the last one is first
 MOST_BARS = 8  # groups of buckets drawn on the wires
 
 KNOBS = (
-    Knob("gpus", "GPUs", 4, 2, 8),
-    Knob("billions", "parameters", 7, 1, 70, unit="billion"),
-    Knob("bucket", "bucket", 25, 1, 1024, unit="MiB"),
-    Knob("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
+    Amount("gpus", "GPUs", 4, 2, 8),
+    Amount("billions", "parameters", 7, 1, 70, unit="billion"),
+    Amount("bucket", "bucket", 25, 1, 1024, unit="MiB"),
+    Amount("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
 )
 
 

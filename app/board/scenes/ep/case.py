@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.board.scenes.base import Knob, Values
+from app.board.scenes.base import Values
 from engine.catalog.hardware import cluster_named
 from engine.catalog.model import model_named
 from engine.language.document import together
 from engine.language.formula import Term
+from engine.language.inputs import Amount
 from engine.language.refusal import Refusal
 from engine.lens.routing import (
     Routing,
@@ -32,12 +33,12 @@ EXCHANGES = 4  # of a layer: there and back, forward and backward
 REACHED = 0.5  # of peak, an even middle for a first picture
 
 KNOBS = (
-    Knob("experts", "experts drawn", 8, 4, 16, step=4),
-    Knob("top_k", "experts a token", 2, 1, 8),
-    Knob("skew", "busiest expert", 1.5, 1, 4, step=0.25, unit="times the mean", whole=False),
-    Knob("capacity", "capacity", 1.25, 1, 4, step=0.25, unit="times the mean", whole=False),
-    Knob("tokens", "tokens a GPU", 4096, 512, 16384, scale="doubling"),
-    Knob("nodes", "nodes a token may visit", 1, 1, GPUS),
+    Amount("experts", "experts drawn", 8, 4, 16, step=4),
+    Amount("top_k", "experts a token", 2, 1, 8),
+    Amount("skew", "busiest expert", 1.5, 1, 4, step=0.25, unit="times the mean", whole=False),
+    Amount("capacity", "capacity", 1.25, 1, 4, step=0.25, unit="times the mean", whole=False),
+    Amount("tokens", "tokens a GPU", 4096, 512, 16384, scale="doubling"),
+    Amount("nodes", "nodes a token may visit", 1, 1, GPUS),
 )
 
 

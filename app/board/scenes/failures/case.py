@@ -7,6 +7,7 @@ from app.board.scenes.base import Misconception, Values
 from engine.asking.question import Question
 from engine.catalog.calibration import fitted_calibration
 from engine.catalog.model import model_named
+from engine.catalog.scenarios import preset_document
 from engine.language.formula import Term
 from engine.language.refusal import Refusal
 from engine.language.units import DAY_S, GB, MINUTE_S, count_text, digits_text, seconds_text, share_text
@@ -35,7 +36,7 @@ from engine.run.goodput import (
 )
 
 SLOW = 0.2  # how much longer the slow GPU takes
-MODEL = "llama-3-70b"
+MODEL: str = preset_document()["model"]
 STORAGE_BYTES_PER_S = 100 * GB  # what all readers get from a parallel file system
 DAYS = 180  # of the calendar
 SEED = 4

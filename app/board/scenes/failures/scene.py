@@ -3,30 +3,31 @@
 from math import log2
 
 from app.board.legend import Entry, legend
-from app.board.scenes.base import WIDTH, Frame, Knob, Scene, SceneFigure, Values
+from app.board.scenes.base import WIDTH, Frame, Scene, SceneFigure, Values
 from app.board.scenes.failures import drawing as draw
 from app.board.scenes.failures.case import DAYS, SLOW, Case, misconceptions, numbers, question
 from app.board.scenes.failures.losses import loss_spike, silent
 from app.board.scenes.pieces import Bar, Lane, lanes
 from engine.catalog.calibration import fitted_calibration
+from engine.language.inputs import Amount
 from engine.language.units import DAY_S, HOUR_S, bytes_text, count_text, digits_text, seconds_text, share_text
 from engine.run.failures import WATCHDOG_S, checkpoint_overhead
 
 FEW_DAYS = 14
 NARROW = 0.1  # of the lane of time: names of shorter parts stand below it
 KNOBS = (
-    Knob("gpus", "GPUs", 1024, 16, 65_536, scale="doubling"),
-    Knob(
+    Amount("gpus", "GPUs", 1024, 16, 65_536, scale="doubling"),
+    Amount(
         "hours",
         "hours between failures of a GPU",
         fitted_calibration().factor("gpu_hours_between_failures"),
         5000,
         200_000,
-        500,
+        step=500,
         unit="h",
     ),
-    Knob("stall", "stall to save", fitted_calibration().factor("checkpoint_stall_s"), 1, 600, unit="s"),
-    Knob("interval", "between checkpoints", 76.5, 1, 1440, 0.5, unit="min", whole=False),
+    Amount("stall", "stall to save", fitted_calibration().factor("checkpoint_stall_s"), 1, 600, unit="s"),
+    Amount("interval", "between checkpoints", 76.5, 1, 1440, step=0.5, unit="min", whole=False),
 )
 
 

@@ -8,6 +8,7 @@ from app.board.figures.topology_floor import Floor, floor_of
 from app.board.scenes.base import Misconception, Values
 from engine.asking.question import Question
 from engine.catalog.hardware import Cluster
+from engine.catalog.scenarios import preset_document
 from engine.estimate import Estimate, estimate
 from engine.language.document import beside, divisors
 from engine.language.formula import Term
@@ -19,9 +20,9 @@ from engine.network.issued import Collective
 from engine.network.placement import Placement
 from engine.scenario import scenario_from
 
-GPUS = 1024
 SEQUENCES = 512  # of a step, as in the question: whatever the layout, the work is the same
-MODEL, CLUSTER = "llama-3-70b", "hgx-h100"
+CARD = preset_document()
+GPUS: int = CARD["gpus"]
 MOST_STAGES = 32
 ORDERS: tuple[tuple[Axis, ...], ...] = (("tp", "dp", "pp"), ("tp", "pp", "dp"))
 NICS = (400, 200)
@@ -65,9 +66,9 @@ class Case:
             "rank_order": "-".join(("cp", "ep", *order)),
             "micro_batches": max(1, SEQUENCES * tp * pp // GPUS),
         }
-        cluster = {"base": CLUSTER, "nic_gbit_per_s": NICS[int(self.values["nic"])], "oversubscription": ratio}
+        cluster = {"base": CARD["cluster"], "nic_gbit_per_s": NICS[int(self.values["nic"])], "oversubscription": ratio}
         try:
-            return estimate(scenario_from({"model": MODEL, "cluster": cluster, "gpus": GPUS, "layout": layout}))
+            return estimate(scenario_from({**CARD, "cluster": cluster, "layout": layout}))
         except Refusal as refusal:
             raise _as_knob(refusal, tp, pp) from None
 

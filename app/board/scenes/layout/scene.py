@@ -1,7 +1,7 @@
 """Three axes on the wires of a real floor: who stands where, which wires that takes, and what it costs."""
 
 from app.board.figures.topology_floor import Lit, draw_floor, draw_node, draw_wires
-from app.board.scenes.base import WIDTH, Frame, Knob, Scene, SceneFigure, Switch, Values
+from app.board.scenes.base import WIDTH, Frame, Scene, SceneFigure, Values
 from app.board.scenes.layout import drawing as draw
 from app.board.scenes.layout.case import (
     GPUS,
@@ -17,18 +17,19 @@ from app.board.scenes.layout.case import (
 )
 from app.board.scenes.layout.changes import narrow_spine, stretch, swap
 from engine.estimate import Estimate
+from engine.language.inputs import Amount, Choice
 from engine.language.units import bytes_text, count_text, seconds_text, share_text
 from engine.layout.layout import Axis
 from engine.network.groups import node_bytes_per_s
 from engine.network.placement import Placement
 
 KNOBS = (
-    Switch("order", "rank order", (("tp-dp-pp", "TP, DP, PP"), ("tp-pp-dp", "TP, PP, DP")), "tp-dp-pp"),
-    Knob("tp", "tensor parallel", 8, 1, 64, scale="doubling"),
-    Knob("pp", "pipeline stages", 4, 1, MOST_STAGES, scale="doubling"),
-    Switch("nic", "NIC of a GPU", tuple((f"{rate}", f"{rate} Gb/s") for rate in NICS), f"{NICS[0]}"),
-    Knob("oversubscription", "narrow spine", 2, 1, 7, unit="times"),
-    Knob("you", "you are rank", 74, 0, GPUS - 1),
+    Choice("order", "rank order", "tp-dp-pp", {"tp-dp-pp": "TP, DP, PP", "tp-pp-dp": "TP, PP, DP"}),
+    Amount("tp", "tensor parallel", 8, 1, 64, scale="doubling"),
+    Amount("pp", "pipeline stages", 4, 1, MOST_STAGES, scale="doubling"),
+    Choice("nic", "NIC of a GPU", NICS[0], {rate: f"{rate} Gb/s" for rate in NICS}, side_by_side=True),
+    Amount("oversubscription", "narrow spine", 2, 1, 7, unit="times"),
+    Amount("you", "you are rank", 74, 0, GPUS - 1),
 )
 
 

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from app.board.scenes.base import Knob, Values
+from app.board.scenes.base import Values
 from app.board.scenes.pp.drawing import Run
 from engine.catalog.model import Model, model_named
 from engine.language.formula import Term
+from engine.language.inputs import Amount
 from engine.language.refusal import Refusal
 from engine.layout.stages import split_layers
 from engine.lens.slots import head_in_layers, pipeline_sends, step_slots, uneven_step_slots, waiting_share
@@ -24,13 +25,13 @@ SHOWN = tuple(name for name, schedule in EVERY.items() if schedule.arrange is lo
 MODEL, TOKENS = "llama-3-70b", 8192  # whose layers are dealt, and one sequence a micro-batch
 
 KNOBS = (
-    Knob("stages", "stages", 4, 2, 8),
-    Knob("micro", "micro-batches", 8, 2, 32),
-    Knob("chunks", "chunks a stage", 2, 2, 4),
-    Knob("input", "input gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
-    Knob("weight", "weight gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
-    Knob("send", "one send", 0, 0, 1, step=0.05, unit="forwards", whole=False),
-    Knob("slow", "last stage slower by", 10, 0, 100, unit="%"),
+    Amount("stages", "stages", 4, 2, 8),
+    Amount("micro", "micro-batches", 8, 2, 32),
+    Amount("chunks", "chunks a stage", 2, 2, 4),
+    Amount("input", "input gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
+    Amount("weight", "weight gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
+    Amount("send", "one send", 0, 0, 1, step=0.05, unit="forwards", whole=False),
+    Amount("slow", "last stage slower by", 10, 0, 100, unit="%"),
 )
 
 

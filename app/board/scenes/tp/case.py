@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.board.scenes.base import Knob, Switch, Values
+from app.board.scenes.base import Values
 from engine.catalog.hardware import cluster_named
 from engine.catalog.model import Model, model_named
 from engine.language.formula import Term
+from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.lens.half_blocks import (
@@ -35,11 +36,11 @@ SUMS = 4  # of a layer: two half-blocks, forward and backward
 REACHED = 0.6  # of peak: what large matrix products reach in training
 
 KNOBS = (
-    Knob("t", "GPUs", 8, 1, CLUSTER.gpus_per_node),
-    Knob("sequence", "sequence", 8192, 1024, 131072, scale="doubling", unit="tokens"),
-    Knob("width", "width", LLAMA.hidden, 1024, 16384, scale="doubling"),
-    Switch("first", "cut A by", (("columns", "columns"), ("rows", "rows")), "columns"),
-    Switch("second", "cut B by", (("rows", "rows"), ("columns", "columns")), "rows"),
+    Amount("t", "GPUs", 8, 1, CLUSTER.gpus_per_node),
+    Amount("sequence", "sequence", 8192, 1024, 131072, scale="doubling", unit="tokens"),
+    Amount("width", "width", LLAMA.hidden, 1024, 16384, scale="doubling"),
+    Choice("first", "cut A by", "columns", {"columns": "columns", "rows": "rows"}),
+    Choice("second", "cut B by", "rows", {"rows": "rows", "columns": "columns"}),
 )
 
 

@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from app.board.scenes.base import Knob, Values
+from app.board.scenes.base import Values
 from app.board.scenes.zero.drawing import LAYERS
 from engine.catalog.hardware import Cluster, cluster_named
 from engine.catalog.model import Model, model_named
 from engine.language.formula import Given, Term, Value
+from engine.language.inputs import Amount
 from engine.lens.sharded import (
     LayerPass,
     break_even_tokens,
@@ -28,10 +29,10 @@ CLUSTER: Cluster = cluster_named("hgx-h100")
 REACHED = 0.5  # of peak, an even middle for a first picture
 
 KNOBS = (
-    Knob("gpus", "GPUs that share", 64, 4, 1024, scale="doubling"),
-    Knob("billions", "parameters", 70, 1, 1000, unit="billion"),
-    Knob("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
-    Knob("ahead", "prefetch", 1, 1, 3, unit="layers ahead"),
+    Amount("gpus", "GPUs that share", 64, 4, 1024, scale="doubling"),
+    Amount("billions", "parameters", 70, 1, 1000, unit="billion"),
+    Amount("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
+    Amount("ahead", "prefetch", 1, 1, 3, unit="layers ahead"),
 )
 
 

@@ -1,16 +1,16 @@
-"""A scenario document as the planner's form holds it: what a pasted launch text becomes on the board."""
+"""A scenario document as the planner's form holds it: a preset of the catalogue, or what a pasted launch text says."""
 
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from app.plan.form import FIELDS, PASTED, state_of
+from app.plan.form import ALIASES, BY_PATH, FIELDS, MADE_TOGETHER, PASTED, state_of
 from engine.catalog.hardware import cluster_from
 from engine.catalog.hf_config import NAMES, model_of_config
 from engine.catalog.model import Model
+from engine.language.document import Document, read
 from engine.language.refusal import Refusal
-from engine.layout.layout import Layout
-from engine.scenario import model_from, scenario_from
+from engine.scenario import ScenarioDocument, model_from, scenario_from
 
 # families of config.json that can say every shape there is between them
 LEARNED = " (learned positions beside gated MLPs, for instance)"
@@ -25,29 +25,27 @@ def state_of_document(document: Mapping[str, Any]) -> tuple[dict[str, str], list
     ('llama-3-8b', '4', '128', [])
     """
     scenario, unsaid = scenario_from(document), []
-    layout = scenario.layout
+    whole = read(ScenarioDocument, document)
     state = state_of({"cluster": _base(document["cluster"])})
-    state |= {name: _text(getattr(layout, name)) for name in FIELDS if name in Layout.model_fields}
-    state |= {
-        "gpus": str(scenario.gpus),
-        "sequence": str(scenario.sequence_tokens),
-        "batch": str(layout.global_batch),
-        "precision": scenario.precision,
-        "stack": document.get("stack") or "",
-        "tokens": f"{scenario.training.tokens / FIELDS['tokens'].worth:.12g}",
-        "price": f"{scenario.training.usd_per_gpu_hour:.12g}",
-    }
+    state |= {name: field.text(whole) for name, field in FIELDS.items() if field.path and name not in MADE_TOGETHER}
+    state |= {"batch": f"{scenario.layout.global_batch}"}
     state |= _network(document["cluster"], unsaid)
     state |= _model(document["model"], unsaid)
-    return {name: state[name] for name in FIELDS}, unsaid
-
-
-def _text(value: object) -> str:
-    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    unsaid += [f"{path} = {value}: the form has no field for it." for path, value in _fieldless(whole)]
+    return state, unsaid
 
 
 def _base(cluster: Any) -> str:
     return cluster["base"] if isinstance(cluster, Mapping) else cluster
+
+
+def _fieldless(document: ScenarioDocument) -> Iterable[tuple[str, object]]:
+    """What a document says at paths that no field sets."""
+    for part, within in ((document, ""), (document.layout, "layout."), (document.training, "training.")):
+        for name, field in type(part).model_fields.items():
+            value, path = getattr(part, name), f"{within}{name}"
+            if path not in {*BY_PATH, *ALIASES} and not isinstance(value, Document) and value != field.default:
+                yield path, value
 
 
 def _network(document: Any, unsaid: list[str]) -> dict[str, str]:

@@ -1,0 +1,155 @@
+"""A form beside a board, as /plan and /topology are. Another such page needs its groups, and its board of a state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
+from urllib.parse import urlencode
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from markupsafe import Markup
+
+from app.plan.form import FIELDS, field_of, misnamed, nics, query_of, state_of
+from app.plan.presets import preset_queries
+from app.web.beside import Said, dealt
+from app.web.json_text import script_json
+from app.web.render import part
+from engine.language.document import together
+from engine.language.inputs import Input, texts_of
+from engine.language.refusal import Refusal
+
+MOST_TOLD = 2  # refusals in the line above the board; all stand beside their fields
+Groups = tuple[tuple[str, tuple[Input, ...]], ...]
+
+
+class Board(Protocol):
+    """What stands beside a form; `remarks` are its words under the controls."""
+
+    @property
+    def remarks(self) -> Mapping[str, str]: ...
+
+
+B = TypeVar("B", bound=Board)
+
+
+@dataclass(frozen=True)
+class Frame(Generic[B]):
+    """Everything such a page shows. `board` is missing where the state has no meaning; `said` then tells why.
+
+    state     the text of each input: the plan's, and what the page adds
+    path      of the page
+    noun      what has no meaning yet
+    figures   the template of its board
+    starts    scenarios of the catalogue to start from
+    groups    titles, and the inputs that the form shows
+    own       inputs that the page adds to a plan's query
+    passing   names in its query that are no inputs of it
+    """
+
+    state: Mapping[str, str]
+    said: Said
+    board: B | None
+
+    path: ClassVar[str]
+    noun: ClassVar[str]
+    figures: ClassVar[str]
+    starts: ClassVar[tuple[str, ...]]
+    groups: ClassVar[Groups]
+    own: ClassVar[tuple[Input, ...]] = ()
+    passing: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def board_of(cls, state: Mapping[str, str], narrow: bool) -> B:
+        """The board of a state, or a Refusal."""
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """The page for a request: its query, and whether the browser asked for narrow figures."""
+        state = state_of(request.query_params) | texts_of(cls.own, request.query_params)
+        try:
+            return cls(state, Said(), cls.board_of(cls.known(request), request.cookies.get("narrow") == "1"))
+        except Refusal as refusal:
+            return cls(state, dealt(refusal, cls.labels(), cls.place), None)
+
+    @classmethod
+    def known(cls, request: Request) -> dict[str, str]:
+        """The state of a request, if its query says nothing that the form does not know."""
+        beside = (*(each.name for each in cls.own), *cls.passing)
+        if unknown := misnamed(request.query_params.multi_items(), beside):
+            raise together(unknown)
+        return state_of(request.query_params) | texts_of(cls.own, request.query_params)
+
+    @classmethod
+    def place(cls, refusal: Refusal) -> str:
+        """The control that a refusal is about."""
+        own = any(refusal.field == each.name for each in cls.own)
+        return refusal.field if own else field_of(refusal)
+
+    @classmethod
+    def labels(cls) -> dict[str, str]:
+        """The label of each control."""
+        return {each.name: each.label for each in (*FIELDS.values(), *cls.own)}
+
+    @property
+    def plan(self) -> dict[str, str]:
+        """The plan alone, without what the page adds."""
+        return {name: self.state[name] for name in FIELDS}
+
+    @property
+    def query(self) -> str:
+        """The shortest query of the plan."""
+        return query_of(self.plan)
+
+    @property
+    def address(self) -> str:
+        """The shortest address of this page as it stands."""
+        own = urlencode({each.name: self.state[each.name] for each in self.own if self.state[each.name]})
+        return f"{self.path}?{'&'.join(filter(None, (self.query, own)))}".rstrip("?")
+
+    @property
+    def hidden(self) -> dict[str, str]:
+        """Fields of the plan that this page does not show, with their values: they travel along."""
+        shown = {each.name for _, inputs in self.groups for each in inputs}
+        usual = state_of({})
+        return {name: text for name, text in self.plan.items() if name not in shown and text != usual[name]}
+
+    @property
+    def nics(self) -> dict[str, float]:
+        """Each cluster's own network, for the form to follow a change of the cluster.   [Gb/s]"""
+        return nics()
+
+    @property
+    def presets(self) -> dict[str, str]:
+        """Title -> address of what to start from."""
+        return {title: f"{self.path}?{query}".rstrip("?") for title, query in preset_queries(self.starts).items()}
+
+    @property
+    def remarks(self) -> Mapping[str, str]:
+        return self.board.remarks if self.board else {}
+
+    @property
+    def state_words(self) -> str:
+        """What stands above a board that does not show this state."""
+        if self.board:
+            return ""
+        labels = self.labels()
+        marked = [f"{labels[name]}: {words}" for name, words in self.said.beside.items()]
+        return " ".join(self.said.page) or f"This {self.noun} has no meaning yet. {'; '.join(marked[:MOST_TOLD])}."
+
+    @property
+    def says_json(self) -> Markup:
+        """What is said beside each control, for a script element."""
+        names = dict.fromkeys((*self.said.beside, *self.remarks))
+        said: dict[str, Any] = {
+            name: {"refusal": self.said.beside.get(name, ""), "remark": self.remarks.get(name, "")} for name in names
+        }
+        return script_json({"state": self.state_words, "fields": said})
+
+
+def board_part(request: Request, view: Frame[Any]) -> HTMLResponse:
+    """The board alone, and what is said beside each control. What has no meaning leaves the board as it is."""
+    answer = part(request, "plan/_board.html" if view.board else "plan/_says.html", view=view)
+    if view.board is None:
+        answer.headers.update({"HX-Retarget": "#plan-says", "HX-Reswap": "outerHTML"})
+    return answer

@@ -1,0 +1,42 @@
+"""Scenarios to start from, each with where it comes from: the planner, the floor, the lessons and the tests show these."""
+
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from engine.language.choice import choose
+
+CATALOG = Path(__file__).parent / "scenarios.yaml"
+CARD = "card"  # the question that everything starts from
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A scenario of the catalogue.
+
+    source     where it comes from
+    document   as the API takes it
+    """
+
+    title: str
+    source: str
+    document: dict[str, Any]
+
+
+@lru_cache(maxsize=1)
+def presets() -> dict[str, Preset]:
+    """The scenarios of the catalogue by their names, the card first."""
+    return {name: Preset(**entry) for name, entry in yaml.safe_load(CATALOG.read_text(encoding="utf-8")).items()}
+
+
+def preset_document(name: str = CARD) -> dict[str, Any]:
+    """The document of a scenario of the catalogue, to change at will.
+
+    >>> preset_document()
+    {'model': 'llama-3-70b', 'cluster': 'hgx-h100', 'gpus': 1024}
+    """
+    return deepcopy(choose("preset", name, presets(), "the catalogue's scenarios are {names}").document)
