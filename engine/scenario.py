@@ -10,8 +10,8 @@ from engine.catalog.hf_config import model_of_config
 from engine.catalog.model import Model, model_named
 from engine.catalog.precision import PRECISIONS
 from engine.compute.work import Machine
-from engine.language.document import Count, Document, OneOf, Real, Says, Whole, read, together
-from engine.language.refusal import Refusal
+from engine.language.document import Count, Document, OneOf, Real, Says, Whole, read
+from engine.language.refusal import Refusal, together
 from engine.layout.layout import Layout
 from engine.layout.meaning import meaning_refusals
 

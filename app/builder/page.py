@@ -16,9 +16,8 @@ from app.builder.verdict import Verdict, verdict_on
 from app.web.beside import Said, dealt
 from app.web.render import page, part
 from engine.language.choice import strangers
-from engine.language.document import together
 from engine.language.inputs import Input, read_all, texts_of
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 
 PATH = "/scenes/pp/build"
 router = APIRouter(prefix=PATH, default_response_class=HTMLResponse, include_in_schema=False)

@@ -40,9 +40,8 @@ from engine.estimate import Estimate, estimate
 from engine.formulas import formula_named
 from engine.language import units
 from engine.language.choice import choose, strangers
-from engine.language.document import together
 from engine.language.formula import Value, number_of
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 from engine.scenario import scenario_from
 
 CARD_TITLE = presets()[CARD].title

@@ -16,10 +16,10 @@ from engine.catalog.model import catalogue
 from engine.catalog.precision import PRECISIONS
 from engine.catalog.scenarios import preset_document
 from engine.language.choice import strangers
-from engine.language.document import read, together
+from engine.language.document import read
 from engine.language.domain import TINY
 from engine.language.inputs import Amount, Choice, Input, Words, YesNo
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import MOST_TOKENS, ScenarioDocument, scenario_from
 

@@ -1,5 +1,6 @@
 """A form beside a board, as /plan and /topology are. Another such page needs its groups, and its board of a state."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
@@ -14,9 +15,8 @@ from app.plan.presets import preset_queries
 from app.web.beside import Said, dealt
 from app.web.json_text import script_json
 from app.web.render import part
-from engine.language.document import together
 from engine.language.inputs import Input, texts_of
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 
 MOST_TOLD = 2  # refusals in the line above the board; all stand beside their fields
 Groups = tuple[tuple[str, tuple[Input, ...]], ...]
@@ -33,7 +33,7 @@ B = TypeVar("B", bound=Board)
 
 
 @dataclass(frozen=True)
-class Frame(Generic[B]):
+class Frame(ABC, Generic[B]):
     """Everything such a page shows. `board` is missing where the state has no meaning; `said` then tells why.
 
     state     the text of each input: the plan's, and what the page adds
@@ -59,9 +59,9 @@ class Frame(Generic[B]):
     passing: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
+    @abstractmethod
     def board_of(cls, state: Mapping[str, str], narrow: bool) -> B:
         """The board of a state, or a Refusal."""
-        raise NotImplementedError
 
     @classmethod
     def of(cls, request: Request) -> Self:

@@ -6,8 +6,8 @@ from app.runner.demos import cp, ddp, ep, faults, fsdp2, hsdp, mixes, pp, tp, tp
 from app.runner.description import Demo
 from app.runner.knobs import Value
 from engine.language.choice import choose
-from engine.language.document import together
 from engine.language.inputs import read_all
+from engine.language.refusal import together
 
 DEMOS: dict[str, Demo] = {
     demo.name: demo

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from engine.language.choice import nearest
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 
 
 class Document(BaseModel, frozen=True, extra="forbid", allow_inf_nan=False):
@@ -72,12 +72,6 @@ def read(kind: type[Record], document: object, where: str = "") -> Record:
     if found := record.refusals():
         raise together(found)
     return record
-
-
-def together(found: list[Refusal]) -> Refusal:
-    """The first refusal, carrying the others."""
-    found[0].others = tuple(found[1:])
-    return found[0]
 
 
 def _names(kind: type[BaseModel]) -> str:

@@ -40,6 +40,12 @@ class Refusal(ValueError):
         return f"{head}: {self.advice}"
 
 
+def together(found: list[Refusal]) -> Refusal:
+    """The first refusal, carrying the others."""
+    found[0].others = tuple(found[1:])
+    return found[0]
+
+
 def _short(value: object, limit: int = 60) -> str:
     """The value on one line, cut where a person stops reading; a huge whole number as a power of ten."""
     if isinstance(value, int) and not isinstance(value, bool) and 2**53 < abs(value) < 10**300:

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from engine.catalog.model import Model, catalogue, model_named
 from engine.catalog.scenarios import preset_document
-from engine.language.document import beside, divisors, together
+from engine.language.document import beside, divisors
 from engine.language.inputs import Amount, Choice, read_all
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 from engine.layout.layout import Layout
 from engine.layout.stages import Stage, stages_of
 from engine.scenario import Scenario, scenario_from

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from engine.language.choice import strangers
-from engine.language.document import together
 from engine.language.inputs.amount import Amount
 from engine.language.inputs.options import Choice, YesNo
 from engine.language.inputs.words import Words
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 
 __all__ = ["Amount", "Choice", "Input", "Words", "YesNo", "read_all", "texts_of"]
 

@@ -6,10 +6,9 @@ from functools import cached_property
 from app.board.scenes.base import Values
 from engine.catalog.hardware import cluster_named
 from engine.catalog.model import model_named
-from engine.language.document import together
 from engine.language.formula import Term
 from engine.language.inputs import Amount
-from engine.language.refusal import Refusal
+from engine.language.refusal import Refusal, together
 from engine.lens.routing import (
     Routing,
     busiest_gpu_load,

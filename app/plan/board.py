@@ -1,0 +1,99 @@
+"""What the planner shows of an estimate: each figure and word is made when the page asks for it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from app.board.svg import Figure
+from app.plan.figures import memory_figure, pipeline_figure, time_figure
+from app.plan.form import FIELDS, query_of
+from app.plan.remarks import pipeline_remark, remarks
+from app.plan.terms import shown_terms
+from engine.estimate import Estimate
+from engine.findings import Finding, findings_of
+from engine.language.formula import Value
+from engine.lens.napkin import Comparison, comparisons
+
+NOTES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Note:
+    """A finding as a sticky note; `href` leads to the plan with its advice taken."""
+
+    finding: Finding
+    href: str | None
+
+
+@dataclass(frozen=True)
+class Board:
+    """The right-hand part of the planner, for a scenario that has a meaning.
+
+    state   of the form
+    """
+
+    estimate: Estimate
+    state: Mapping[str, str]
+    narrow: bool
+
+    @property
+    def query(self) -> str:
+        return query_of(self.state)
+
+    @property
+    def binary(self) -> bool:
+        """Whether bytes are shown in GiB."""
+        return self.state["units"] != "GB"
+
+    @cached_property
+    def terms(self) -> Mapping[str, Value]:
+        return shown_terms(self.estimate)
+
+    @property
+    def memory(self) -> Figure:
+        return memory_figure(self.estimate, self.query, narrow=self.narrow, binary=self.binary)
+
+    @property
+    def pipeline(self) -> Figure:
+        return pipeline_figure(self.estimate, narrow=self.narrow, quoted=False)
+
+    @property
+    def time(self) -> Figure:
+        return time_figure(self.estimate, self.query, narrow=self.narrow)
+
+    @property
+    def pipeline_remark(self) -> str:
+        return pipeline_remark(self.estimate)
+
+    @cached_property
+    def all_notes(self) -> tuple[Note, ...]:
+        return tuple(Note(finding, _taken(finding, self.state)) for finding in findings_of(self.estimate))
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        return self.all_notes[:NOTES_SHOWN]
+
+    @property
+    def more_notes(self) -> tuple[Note, ...]:
+        return self.all_notes[NOTES_SHOWN:]
+
+    @cached_property
+    def comparisons(self) -> tuple[Comparison, ...]:
+        return comparisons(self.estimate)
+
+    @property
+    def remarks(self) -> Mapping[str, str]:
+        return remarks(self.estimate)
+
+    @property
+    def fullest_words(self) -> str:
+        fullest = self.estimate.fullest.stage
+        return f"stage {fullest} is the fullest" if len(self.estimate.stages) > 1 else "each GPU"
+
+
+def _taken(finding: Finding, state: Mapping[str, str]) -> str | None:
+    """The plan with a finding's advice taken, where its form can express it."""
+    if not finding.change or not set(finding.change) <= set(FIELDS):
+        return None
+    changed = {**state, **{name: str(value).lower() for name, value in finding.change.items()}}
+    return f"/plan?{query_of(changed)}"
