@@ -9,6 +9,7 @@ from engine.catalog.hardware import cluster_named, cluster_names, gpu_named, gpu
 from engine.catalog.model import catalogue
 from engine.catalog.precision import PRECISIONS
 from engine.estimate import estimate
+from engine.language.inputs import Choice
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -27,7 +28,9 @@ def shown(client: TestClient, **fields: str) -> None:
 
 
 def options(field: str) -> list[str]:
-    return [option for option, _ in FIELDS[field].options]
+    choice = FIELDS[field].input
+    assert isinstance(choice, Choice)
+    return [choice.text(option) for option in choice.options]
 
 
 @pytest.mark.parametrize("name", cluster_names())

@@ -4,8 +4,9 @@ import pytest
 
 from app.runner.catalog import DEMOS, checked
 from app.runner.description import Demo
-from app.runner.knobs import Value, Whole
+from app.runner.knobs import Value
 from app.runner.recordings import FOLDER
+from engine.language.inputs import Amount
 from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, of, wrong
 
@@ -18,7 +19,7 @@ def small(demo: Demo) -> dict[str, Value]:
     chosen: dict[str, Value] = {}
     for knob in demo.knobs:
         if knob.name in SIZES:
-            sizes = range(knob.low, knob.high + 1) if isinstance(knob, Whole) else knob.options
+            sizes = range(int(knob.low), int(knob.high) + 1) if isinstance(knob, Amount) else knob.options
             chosen[knob.name] = next(size for size in sizes if runs(demo, {**chosen, knob.name: size}))
     return chosen
 
@@ -35,7 +36,7 @@ def runs(demo: Demo, knobs: dict[str, Value]) -> bool:
 def test_it_shows_what_it_predicted(stage: Stage, name: str) -> None:
     events = stage.run(name, **small(DEMOS[name]))
     assert wrong(events) == []
-    assert events[-1]["event"] in ("run.done", "run.failed") and events[-1]["ok"], events[-1]
+    assert events[-1].KIND in ("run.done", "run.failed") and events[-1].ok, events[-1]
     assert of(events, "check")
 
 
