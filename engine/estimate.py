@@ -15,10 +15,10 @@ from engine.compute.flops import (
 )
 from engine.language.formula import Term
 from engine.layout.stages import stages_of
-from engine.memory.held import stage_parameter_terms
 from engine.memory.parameters import count, parameters_term
 from engine.memory.stage import StageMemory, stage_memory
 from engine.network.communication import Traffic
+from engine.pipeline.held import held_until_weights
 from engine.pipeline.schedules import schedule_named
 from engine.pipeline.steady import Outline
 from engine.run.goodput import goodput_share, gpu_mtbf_s, young_interval_s
@@ -51,14 +51,49 @@ class Training:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Everything about a scenario. Numbers are Terms: each opens its working."""
+    """Everything about a scenario, each part made when it is asked for. Numbers are Terms: each opens its working."""
 
     scenario: Scenario
-    parameters: Term
-    active_parameters: float
-    stages: tuple[StageMemory, ...]
-    step: Step
-    alone: Outline
+
+    @cached_property
+    def parameters(self) -> Term:
+        return parameters_term(self.scenario.model)
+
+    @property
+    def active_parameters(self) -> float:
+        return count(self.scenario.model).active
+
+    @cached_property
+    def stages(self) -> tuple[StageMemory, ...]:
+        """The memory of each pipeline stage. What it holds at once follows from its order, not from how long a step takes."""
+        scenario, layout = self.scenario, self.scenario.layout
+        schedule = schedule_named(layout.schedule)
+        held = held_until_weights(schedule, layout.pp, layout.micro_batches, layout.vp)
+        return tuple(
+            stage_memory(
+                scenario.model,
+                layout,
+                scenario.sequence_tokens,
+                stage,
+                held[stage.index],
+                scenario.calibration,
+                fp8=scenario.fp8,
+                fused=scenario.fused,
+                copies=schedule.parameter_copies,
+            )
+            for stage in stages_of(scenario.model, layout)
+        )
+
+    @cached_property
+    def step(self) -> Step:
+        scenario = self.scenario
+        traffic = Traffic(scenario.model, scenario.layout, scenario.cluster, scenario.machine, scenario.sequence_tokens)
+        return step_of(traffic)
+
+    @cached_property
+    def alone(self) -> Outline:
+        """The schedule with equal stages and sends that take no time."""
+        return schedule_alone(self.scenario.layout, self.step)
 
     @cached_property
     def fullest(self) -> StageMemory:
@@ -137,24 +172,4 @@ def estimate(scenario: Scenario) -> Estimate:
     >>> card.alone.in_flight, round(card.alone.bubble_of_total, 4)
     ((4.0, 3.0, 2.0, 1.0), 0.1579)
     """
-    model, layout, tokens = scenario.model, scenario.layout, scenario.sequence_tokens
-    stages = stages_of(model, layout)
-    traffic = Traffic(model, layout, scenario.cluster, scenario.machine, tokens)
-    held = tuple(stage_parameter_terms(model, layout, stage.whole) for stage in stages)
-    step = step_of(traffic, held)
-    copies = schedule_named(layout.schedule).parameter_copies
-    memory = tuple(
-        stage_memory(
-            model,
-            layout,
-            tokens,
-            stage,
-            step.outline.held_until_weights[stage.index],
-            scenario.calibration,
-            fp8=scenario.fp8,
-            fused=scenario.fused,
-            copies=copies,
-        )
-        for stage in stages
-    )
-    return Estimate(scenario, parameters_term(model), count(model).active, memory, step, schedule_alone(layout, step))
+    return Estimate(scenario)

@@ -59,8 +59,13 @@ def fresh(work: Callable[[], object], rounds: int = 60) -> list[float]:
 
 def engine() -> None:
     scenario = scenario_from(CARD)
-    estimate.estimate(scenario)
-    say("one exact estimate, median", statistics.median(fresh(lambda: estimate.estimate(scenario))), "ms", "< 5")
+
+    def every_part() -> None:
+        found = estimate.estimate(scenario)
+        _ = found.stages, found.step, found.alone, found.mfu, found.training
+
+    every_part()
+    say("one exact estimate, median", statistics.median(fresh(every_part)), "ms", "< 5")
     whole = fresh(lambda: json.dumps(answer(estimate.estimate(scenario_from(CARD)))))
     say("the same from document to document, every term explained", statistics.median(whole), "ms", "no goal")
 

@@ -7,7 +7,7 @@ from engine.catalog import kernel_rates
 from engine.language.formula import Term
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage, stages_of
-from engine.memory.held import local_parameters, sharded_parameters
+from engine.memory.held import local_parameters, sharded_parameters, stage_parameter_terms
 from engine.network.communication import Traffic
 from engine.network.counts import pipe_micro_batches
 from engine.network.issued import Collective
@@ -95,11 +95,8 @@ class Step:
         return band_s.explain("high end", s=self.seconds, d=self.band)
 
 
-def step_of(traffic: Traffic, held: tuple[tuple[Term, Term], ...]) -> Step:
-    """The step of a layout.
-
-    held   parameters per GPU of each stage: without routed experts, and those   [parameters]
-    """
+def step_of(traffic: Traffic) -> Step:
+    """The step of a layout."""
     layout, overlapped = traffic.layout, traffic.machine.stack.overlapped
     stages = stages_of(traffic.model, layout)
     times = {chunk: chunk_time(traffic, chunk) for chunk in {chunk for stage in stages for chunk in stage.chunks}}
@@ -115,7 +112,7 @@ def step_of(traffic: Traffic, held: tuple[tuple[Term, Term], ...]) -> Step:
     if send:
         delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
         issued.append(replace(send, delay=delay))
-    own, experts = held[slowest]
+    own, experts = stage_parameter_terms(traffic.model, layout, stages[slowest].whole)
     # gradients travel beside computation, but not while the NIC carries another axis
     free_s = sum(max(0.0, c.work.backward_input + c.work.backward_weight - c.backward_nic) for c in chunks)
     window = free_s * _window(layout.pp, layout.vp)
