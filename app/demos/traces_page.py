@@ -10,7 +10,7 @@ from app.demos.served import trace_events, traces_of
 from app.demos.trace_board import TraceBoard
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
-from app.runner.fake.request import INPUTS, fake_request
+from app.runner.fake.request import DP, INPUTS, LAYERS, MICRO_BATCHES, MODEL, PP, TP, fake_request
 from app.web.beside import Said, dealt
 from app.web.render import page, part
 from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
@@ -18,7 +18,7 @@ from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
-SHOWN = [each for each in INPUTS if each.name != "sequence_tokens"]
+SHOWN = (MODEL, TP, PP, DP, LAYERS, MICRO_BATCHES)
 
 
 @dataclass(frozen=True)

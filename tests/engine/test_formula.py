@@ -200,7 +200,7 @@ def test_what_has_no_meaning_is_refused_in_one_sentence(given: dict[str, object]
 
 
 def test_a_share_above_one_and_a_price_below_nothing_are_refused() -> None:
-    with pytest.raises(Refusal, match="from 1e-30 to 1; the nearest that works: 1"):
+    with pytest.raises(Refusal, match="a number above 0, at most 1; the nearest that works: 1"):
         FORMULAS["gpu_hours"].answer({"flop": 6.3e24, "peak_flop_per_s": 989e12, "mfu": 40})
     with pytest.raises(Refusal, match="of at least 0; the nearest that works: 0"):
         FORMULAS["run_usd"].answer({"gpu_hours": 1, "usd_per_gpu_hour": -2.5})

@@ -91,7 +91,7 @@ def command_of(request: FakeRequest) -> str:
     """The command that makes this trace.
 
     >>> command_of(fake_request({"pp": 2}))
-    'shardboard demo fake model=llama-3-70b tp=8 pp=2 dp=32 layers_per_stage=2 micro_batches=2 sequence_tokens=8192 --json'
+    'shardboard demo fake model=llama-3-70b tp=8 pp=2 dp=32 micro_batches=2 layers_per_stage=2 sequence_tokens=8192 --json'
     """
     asked = " ".join(f"{name}={value}" for name, value in request.document().items())
     return f"shardboard demo fake {asked} --json"

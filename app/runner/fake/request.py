@@ -36,44 +36,22 @@ def is_llama(model: Model) -> bool:
     return model.gated and not strange and model.heads * model.head_dim == model.hidden
 
 
-INPUTS = (
-    Choice(
-        "model",
-        "model",
-        CARD["model"],
-        {name: name for name in llamas()},
-        meaning="name in the catalogue",
-        side_by_side=False,
-        said="is no dense Llama of the catalogue, and only that shape is traced ({names})",
-    ),
-    Amount("tp", "tensor · TP", USUAL.tp, 1, 64, reach=(1, 8), meaning="tensor parallel, with sequence parallelism"),
-    Amount("pp", "pipeline · PP", USUAL.pp, 1, 64, reach=(1, 16), meaning="pipeline stages, 1F1B"),
-    Amount(
-        "dp", "data · DP", USUAL.data_width, 2, 4096, reach=(2, 256), meaning="data parallel: FSDP2 over so many ranks"
-    ),
-    Amount(
-        "layers_per_stage",
-        "layers a stage",
-        2,
-        0,
-        200,
-        reach=(1, 8),
-        meaning="layers that each stage traces; 0 for the whole model",
-    ),
-    Amount(
-        "micro_batches",
-        "micro-batches, 0 for as many as stages",
-        0,
-        0,
-        256,
-        reach=(0, 16),
-        meaning="micro-batches of a step",
-    ),
-    Amount("sequence_tokens", "sequence", 8192, 64, 1_048_576, "tokens", meaning="length of a sequence"),
+MODEL = Choice(
+    "model",
+    "model",
+    CARD["model"],
+    {name: name for name in llamas()},
+    side_by_side=False,
+    said="is no dense Llama of the catalogue, and only that shape is traced ({names})",
 )
-
-RANKS = Amount("ranks", "ranks", 1024, 2, 64 * 64 * 4096)
-DEGREES = [each for each in INPUTS if each.name in ("tp", "pp")]
+TP = Amount("tp", "tensor · TP", USUAL.tp, 1, 64, reach=(1, 8))
+PP = Amount("pp", "pipeline · PP", USUAL.pp, 1, 64, reach=(1, 16))
+DP = Amount("dp", "data · DP", USUAL.data_width, 2, 4096, reach=(2, 256))
+MICRO_BATCHES = Amount("micro_batches", "micro-batches, 0 for as many as stages", 0, 0, 256, reach=(0, 16))
+LAYERS = Amount("layers_per_stage", "layers a stage", 2, 0, 200, reach=(1, 8))  # 0 for the whole model
+SEQUENCE = Amount("sequence_tokens", "sequence", 8192, 64, 1_048_576, "tokens")
+INPUTS = (MODEL, TP, PP, DP, MICRO_BATCHES, LAYERS, SEQUENCE)
+RANKS = Amount("ranks", "ranks", CARD["gpus"], 2, TP.high * PP.high * DP.high)
 
 
 @dataclass(frozen=True)
@@ -84,8 +62,8 @@ class Asked:
     tp: int
     pp: int
     dp: int
-    layers_per_stage: int
     micro_batches: int
+    layers_per_stage: int
     sequence_tokens: int
 
 
@@ -161,7 +139,7 @@ def dp_of(ranks: int, asked: Mapping[str, object]) -> int:
     >>> dp_of(1024, {"tp": 8, "pp": 4})
     32
     """
-    degrees = read_all(DEGREES, {name: value for name, value in asked.items() if name in ("tp", "pp")}, "")
+    degrees = read_all((TP, PP), {name: value for name, value in asked.items() if name in ("tp", "pp")}, "")
     tp, pp = degrees["tp"], degrees["pp"]
     if ranks < 1 or ranks % (tp * pp):
         near = str(max(1, round(ranks / (tp * pp))) * tp * pp)

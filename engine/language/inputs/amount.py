@@ -19,7 +19,6 @@ class Amount:
     reach      what its slider spans, where that is less than what is allowed
     absent     what leaving it out means, where that is allowed
     said       the rule in words of its own, where it says more than the bounds
-    meaning    a sentence for whoever cannot see the control
     slider     whether a slider belongs to it
 
     >>> steps = Amount("steps", "steps", 5, 1, 20)
@@ -40,7 +39,6 @@ class Amount:
     reach: tuple[float, float] | None = None
     absent: str = ""
     said: str = ""
-    meaning: str = ""
     slider: bool = True
 
     @property

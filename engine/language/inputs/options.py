@@ -39,7 +39,6 @@ class Choice:
     _: KW_ONLY
     absent: str = ""
     said: str = ""
-    meaning: str = ""
     side_by_side: bool | None = None
     open: bool = False
 
@@ -119,7 +118,6 @@ class YesNo:
     unit: str = ""
     _: KW_ONLY
     absent: str = ""
-    meaning: str = ""
     kind = "choice"
     rule = "true or false"
 

@@ -22,7 +22,6 @@ class Words:
     unit: str = ""
     _: KW_ONLY
     absent: str = ""
-    meaning: str = ""
     kind: str = "text"
     example: str = ""
 
