@@ -144,6 +144,7 @@ def test_a_chart_is_drawn_when_it_is_opened_and_follows_the_plan(visit, asked: l
     page.locator("#micro_batch").fill("2")
     page.locator("#micro_batch").blur()
     expect(page.locator("#plan-chart-memory script[type='application/json']")).not_to_have_text(before or "")
+    settle(page)  # the last answer to what was typed has been put in its place
     page.locator("#plan-chart-memory").scroll_into_view_if_needed()
     expect(page.locator("#plan-chart-memory plot-chart[drawn]")).to_be_visible()
     page.locator("#plan-explore summary").filter(has_text="knob").click()
