@@ -6,6 +6,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.plan.form import FIELDS, PASTED, Field, document_of, query_of, state_of
+from engine.language.domain import number_text
+from engine.language.inputs import Amount, Words
 
 CONFIG = '{"model_type": "llama"}'
 each = pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
@@ -13,15 +15,21 @@ each = pytest.mark.parametrize("field", FIELDS.values(), ids=FIELDS)
 
 def another(field: Field) -> str:
     """A text of this field that is not its usual one."""
-    texts = [option for option, _ in field.options] or [f"{field.high:g}", f"{field.low:g}"]
-    kinds = {"order": ["tp-cp-ep-pp-dp"], "text": [CONFIG]}
-    return next(text for text in kinds.get(field.kind, texts) if text != field.default)
+    each = field.input
+    if isinstance(each, Words):
+        return {"order": "tp-cp-ep-pp-dp", "text": CONFIG}[each.kind]
+    texts = (
+        [number_text(end) for end in each.span[::-1]]
+        if isinstance(each, Amount)
+        else [text for text, _ in each.choices]
+    )
+    return next(text for text in texts if text != field.usual)
 
 
 @each
 def test_it_has_a_control_on_the_page(client: TestClient, field: Field) -> None:
     page = client.get("/plan").text
-    assert re.search(rf'<(input|select|textarea)[^>]* name="{field.name}"', page), field.kind
+    assert re.search(rf'<(input|select|textarea)[^>]* name="{field.name}"', page), field.input.kind
     assert field.label in page
 
 
