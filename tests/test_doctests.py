@@ -31,8 +31,13 @@ def chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     ],
 )
 def test_a_file_without_an_example_or_without_its_torch_is_passed_over(
-    chosen, tmp_path, monkeypatch, text, with_torch, without
-):
+    chosen: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    text: str,
+    with_torch: bool | None,
+    without: bool | None,
+) -> None:
     file = tmp_path / "module.py"
     file.write_text(text)
     monkeypatch.setattr(chosen, "find_spec", lambda name: object())
@@ -41,9 +46,9 @@ def test_a_file_without_an_example_or_without_its_torch_is_passed_over(
     assert chosen.pytest_ignore_collect(file) is without
 
 
-def test_what_lies_outside_the_program_is_left_to_pytest(chosen, tmp_path):
+def test_what_lies_outside_the_program_is_left_to_pytest(chosen: ModuleType, tmp_path: Path) -> None:
     assert chosen.pytest_ignore_collect(tmp_path.parent / "test_module.py") is None
 
 
-def test_app_and_engine_are_both_looked_through(pytestconfig):
+def test_app_and_engine_are_both_looked_through(pytestconfig: pytest.Config) -> None:
     assert {"app", "engine"} <= set(pytestconfig.getini("testpaths"))

@@ -36,7 +36,7 @@ def finding_codes() -> set[str]:
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Finding" and call.args
     )
-    return {code.value for code in made if isinstance(code, ast.Constant)}
+    return {code.value for code in made if isinstance(code, ast.Constant) and isinstance(code.value, str)}
 
 
 FAMILIES = {

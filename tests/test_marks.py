@@ -2,16 +2,17 @@
 
 import sys
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import cast
 
 import pytest
 
 from tests.conftest import TESTS, marks_of, pytest_runtest_call
 
 
-def item(path: str, *fixtures: str, quick: bool = True) -> Any:
+def item(path: str, *fixtures: str, quick: bool = True) -> pytest.Item:
     mark = pytest.mark.quick if quick else None
-    return SimpleNamespace(path=TESTS / path, fixturenames=fixtures, get_closest_marker=lambda name: mark)
+    made = SimpleNamespace(path=TESTS / path, fixturenames=fixtures, get_closest_marker=lambda name: mark)
+    return cast(pytest.Item, made)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +27,7 @@ def item(path: str, *fixtures: str, quick: bool = True) -> Any:
         (item("../app/settings.py"), set()),
     ],
 )
-def test_a_test_is_marked_by_its_folder_and_fixtures(made: Any, marks: set[str]) -> None:
+def test_a_test_is_marked_by_its_folder_and_fixtures(made: pytest.Item, marks: set[str]) -> None:
     assert marks_of(made) == marks
 
 

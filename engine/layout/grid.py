@@ -3,8 +3,11 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
+
+Ranks = TypeVar("Ranks", int, np.ndarray)  # one, or an array of them: arithmetic is the same
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,7 @@ class Grid:
             product *= degree
         return product
 
-    def coordinates(self, rank: int) -> dict[str, int]:
+    def coordinates(self, rank: Ranks) -> dict[str, Ranks]:
         """Place of a rank on every axis."""
         return {axis: rank // self.stride(axis) % degree for axis, degree in self.axes}
 

@@ -2,9 +2,14 @@
 
 from dataclasses import dataclass
 from math import ceil
+from typing import TypeVar
+
+import numpy as np
 
 from engine.catalog.hardware import Cluster
 from engine.language.refusal import Refusal
+
+Ranks = TypeVar("Ranks", int, np.ndarray)  # one, or an array of them: arithmetic is the same
 
 
 @dataclass(frozen=True)
@@ -61,19 +66,19 @@ class Fabric:
         """Bandwidth from a leaf to the spine, in NICs it could carry at full rate."""
         return self.nics_per_leaf / self.cluster.oversubscription
 
-    def node_of(self, rank: int) -> int:
+    def node_of(self, rank: Ranks) -> Ranks:
         """The node a GPU stands in."""
         return rank // self.gpus_per_node
 
-    def unit_of(self, rank: int) -> int:
+    def unit_of(self, rank: Ranks) -> Ranks:
         """The unit of its node."""
         return rank // self.gpus_per_unit
 
-    def rail_of(self, rank: int) -> int:
+    def rail_of(self, rank: Ranks) -> Ranks:
         """Which leaf of its unit its NIC hangs on."""
         return rank % self.gpus_per_node % self.leaves_per_unit
 
-    def leaf_of(self, rank: int) -> int:
+    def leaf_of(self, rank: Ranks) -> Ranks:
         """The leaf its NIC hangs on, counted over all units."""
         return self.unit_of(rank) * self.leaves_per_unit + self.rail_of(rank)
 

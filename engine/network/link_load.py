@@ -142,7 +142,7 @@ def _loaded(
 ) -> LinkLoad:
     """The load of members in groups as a load of links. Of what goes `away`, `share` goes up to the spine where `up` is true."""
     ranks = groups.ravel()
-    leaves = fabric.leaf_of(ranks)  # type: ignore[arg-type]  # arithmetic on an array
+    leaves = fabric.leaf_of(ranks)
     nvlink, nic = np.zeros(fabric.gpus), np.zeros(fabric.gpus)
     np.add.at(nvlink, ranks, inside.ravel())
     np.add.at(nic, ranks, away.ravel())

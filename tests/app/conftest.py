@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+from collections.abc import Callable
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,6 +12,8 @@ from app.cli import main as cli
 from app.main import create_app
 from engine.catalog.scenarios import preset_document
 
+Meaningless = tuple[bytes, tuple[str, ...]]  # a text, and what the sentence about it must name
+Shardboard = Callable[..., tuple[int, bytes, str]]
 CARD = preset_document()
 
 
@@ -18,8 +21,7 @@ def _card(**changes: object) -> bytes:
     return json.dumps(CARD | changes).encode()
 
 
-# name: (text, what the sentence must name)
-MEANINGLESS: dict[str, tuple[bytes, tuple[str, ...]]] = {
+MEANINGLESS: dict[str, Meaningless] = {
     "tp-6": (_card(layout={"tp": 6, "pp": 4, "dp": 1}, gpus=24), ("layout.tp = 6", "64", "4 or 8")),
     "degrees-do-not-multiply": (_card(layout={"tp": 8, "pp": 4, "dp": 31}), ("layout.dp = 31", "1024", "dp 32")),
     "zero": (_card(gpus=0), ("gpus = 0", "at least 1")),
@@ -52,7 +54,7 @@ MEANINGLESS: dict[str, tuple[bytes, tuple[str, ...]]] = {
 
 
 @pytest.fixture(params=list(MEANINGLESS))
-def meaningless(request) -> tuple[bytes, tuple[str, ...]]:
+def meaningless(request: pytest.FixtureRequest) -> Meaningless:
     """A text that is no scenario, and what must be named about it."""
     return MEANINGLESS[request.param]
 
@@ -63,7 +65,7 @@ def client() -> TestClient:
 
 
 @pytest.fixture
-def shardboard(capsysbinary, monkeypatch):
+def shardboard(capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch) -> Shardboard:
     """Runs a command in this process and gives exit code, stdout and stderr."""
 
     def run(*words: str, stdin: bytes = b"") -> tuple[int, bytes, str]:

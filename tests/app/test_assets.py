@@ -2,7 +2,9 @@
 
 import gzip
 import io
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import brotli
 import pytest
@@ -17,36 +19,36 @@ FONTS = [carried for carried in assets.CARRIED if carried.keep]
 
 
 @pytest.fixture(scope="module")
-def built():
+def built() -> assets.Assets:
     return assets.build(settings())
 
 
 @pytest.fixture(scope="module")
-def client():
+def client() -> Iterator[TestClient]:
     with TestClient(create_app()) as client:
         yield client
 
 
-def test_a_second_build_makes_nothing(built):
+def test_a_second_build_makes_nothing(built: assets.Assets) -> None:
     said: list[str] = []
     assert assets.build(settings(), said.append) == built
     assert said == []
 
 
-def test_a_package_that_carries_another_file_is_refused(tmp_path, monkeypatch):
+def test_a_package_that_carries_another_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     changed = replace(assets.CARRIED[0], sha256="0" * 64)
     monkeypatch.setattr(assets, "CARRIED", (changed,))
     with pytest.raises(assets.ChangedCarrier, match="is not the file this version was checked with"):
         assets.build(replace(settings(), cache=tmp_path))
 
 
-def test_a_package_without_the_file_is_named(tmp_path, monkeypatch):
+def test_a_package_without_the_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assets, "CARRIED", (replace(assets.CARRIED[0], file="htmx-9.js"),))
     with pytest.raises(assets.ChangedCarrier, match=r"django-htmx carries no htmx-9\.js"):
         assets.build(replace(settings(), cache=tmp_path))
 
 
-def test_a_torn_manifest_is_built_again(tmp_path, monkeypatch):
+def test_a_torn_manifest_is_built_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assets, "CARRIED", assets.CARRIED[:1])
     place = replace(settings(), cache=tmp_path)
     first = assets.build(place)
@@ -54,37 +56,41 @@ def test_a_torn_manifest_is_built_again(tmp_path, monkeypatch):
     assert assets.build(place) == first
 
 
-def test_our_files_name_others_by_content_only(built):
+def test_our_files_name_others_by_content_only(built: assets.Assets) -> None:
     sheet = (built.folder / built.names["board.css"]).read_text()
     assert built.names["kalam-bold.woff2"] in sheet and '"kalam-bold.woff2"' not in sheet
     assert built.names["slider-field.js"] in (built.folder / built.names["main.js"]).read_text()
 
 
 @pytest.mark.parametrize("carried", FONTS, ids=lambda carried: carried.name)
-def test_a_font_keeps_every_letter_it_is_asked_for(built, carried):
-    kept = TTFont(io.BytesIO((built.folder / built.names[carried.name]).read_bytes())).getBestCmap()
+def test_a_font_keeps_every_letter_it_is_asked_for(built: assets.Assets, carried: assets.Carried) -> None:
+    kept = TTFont(io.BytesIO((built.folder / built.names[carried.name]).read_bytes())).getBestCmap() or {}
     assert set(map(ord, assets.ASCII.strip())) & set(map(ord, carried.keep)) <= set(kept)
 
 
 @pytest.mark.parametrize("carried", FONTS, ids=lambda carried: carried.name)
-def test_a_reduced_font_says_who_made_it_and_its_licence_and_bears_no_reserved_name(built, carried):
+def test_a_reduced_font_says_who_made_it_and_its_licence_and_bears_no_reserved_name(
+    built: assets.Assets, carried: assets.Carried
+) -> None:
     kept = TTFont(built.folder / built.names[carried.name])["name"]
-    assert "Copyright" in kept.getDebugName(0) and "Open Font License" in kept.getDebugName(13)
+    assert "Copyright" in (kept.getDebugName(0) or "") and "Open Font License" in (kept.getDebugName(13) or "")
     assert {record.nameID for record in kept.names} <= {0, 13, 14}
 
 
-def test_every_sign_is_in_some_face_of_the_reading_stack(built):
+def test_every_sign_is_in_some_face_of_the_reading_stack(built: assets.Assets) -> None:
     stack = ("atkinson.woff2", "plex-mono.woff2", "signs.woff2")
-    kept = {code for name in stack for code in TTFont(built.folder / built.names[name]).getBestCmap()}
+    kept = {code for name in stack for code in TTFont(built.folder / built.names[name]).getBestCmap() or ()}
     assert set(map(ord, assets.SIGNS + assets.POWERS + assets.GREEK)) <= kept
 
 
-def test_the_math_font_keeps_its_table_of_growing_brackets(built):
+def test_the_math_font_keeps_its_table_of_growing_brackets(built: assets.Assets) -> None:
     assert "MATH" in TTFont(built.folder / built.names["stix-math.woff2"])
 
 
 @pytest.mark.parametrize(("offered", "undo"), [("gzip, br", brotli.decompress), ("gzip", gzip.decompress), ("", bytes)])
-def test_a_file_comes_in_the_best_encoding_offered_and_may_be_kept_for_ever(built, client, offered, undo):
+def test_a_file_comes_in_the_best_encoding_offered_and_may_be_kept_for_ever(
+    built: assets.Assets, client: TestClient, offered: str, undo: Callable[[bytes], bytes]
+) -> None:
     url = built.url("board.css")
     with client.stream("GET", url, headers={"Accept-Encoding": offered}) as answer:
         raw = b"".join(answer.iter_raw())
@@ -94,17 +100,17 @@ def test_a_file_comes_in_the_best_encoding_offered_and_may_be_kept_for_ever(buil
     assert answer.headers["content-type"].startswith("text/css")
 
 
-def test_a_font_is_not_compressed_twice(built, client):
+def test_a_font_is_not_compressed_twice(built: assets.Assets, client: TestClient) -> None:
     answer = client.get(built.url("kalam.woff2"), headers={"Accept-Encoding": "br"})
     assert "content-encoding" not in answer.headers and answer.headers["content-type"] == "font/woff2"
 
 
 @pytest.mark.parametrize("file", ["manifest.json", "board.css", "..%2F..%2Fpyproject.toml", "board.0000000000.css"])
-def test_only_built_files_are_served(client, file):
+def test_only_built_files_are_served(client: TestClient, file: str) -> None:
     assert client.get(f"/assets/{file}").status_code == 404
 
 
-def test_nothing_that_others_wrote_lies_among_our_files():
+def test_nothing_that_others_wrote_lies_among_our_files() -> None:
     for path in settings().static.rglob("*"):
         if path.is_file():
             assert path.suffix in (".css", ".js", ".svg") and ".min." not in path.name

@@ -4,12 +4,16 @@ import io
 import json
 import socket
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Never
 
 import pytest
 
 from app.board import console
 from app.cli import main as cli
 from engine.catalog.scenarios import preset_document
+from tests.app.conftest import Meaningless, Shardboard
 
 CARD = preset_document()
 CARD_FIGURES = [
@@ -33,10 +37,11 @@ CARD_FIGURES = [
     ("frozen_base_bytes", "N=70e9 D=8", 17.5e9, 1e-9),
     ("dense_parameters", "L=80 h=8192 a=64 k=8 f=28672 V=128256", 70.554e9, 1e-5),
 ]
+Refused = Callable[..., str]
 
 
 @pytest.fixture
-def refused(shardboard):
+def refused(shardboard: Shardboard) -> Refused:
     """Runs a command that must be refused, and gives its one line."""
 
     def run(*words: str, stdin: bytes = b"") -> str:
@@ -50,7 +55,9 @@ def refused(shardboard):
 
 
 @pytest.mark.parametrize(("name", "values", "figure", "tolerance"), CARD_FIGURES)
-def test_every_figure_of_the_card_comes_out_of_a_formula(shardboard, name, values, figure, tolerance):
+def test_every_figure_of_the_card_comes_out_of_a_formula(
+    shardboard: Shardboard, name: str, values: str, figure: float, tolerance: float
+) -> None:
     code, out, err = shardboard("formula", name, *values.split())
     document = json.loads(out)
     assert (code, err) == (0, "")
@@ -58,7 +65,7 @@ def test_every_figure_of_the_card_comes_out_of_a_formula(shardboard, name, value
     assert document["value"] == pytest.approx(figure, rel=tolerance)
 
 
-def test_an_estimate_of_a_file_and_of_standard_input_are_the_same(shardboard, tmp_path):
+def test_an_estimate_of_a_file_and_of_standard_input_are_the_same(shardboard: Shardboard, tmp_path: Path) -> None:
     file = tmp_path / "card.json"
     file.write_text(json.dumps(CARD))
     from_file, from_stdin = shardboard("estimate", str(file)), shardboard("estimate", "-", stdin=file.read_bytes())
@@ -66,26 +73,26 @@ def test_an_estimate_of_a_file_and_of_standard_input_are_the_same(shardboard, tm
     assert json.loads(from_file[1])["pipeline"]["in_flight"] == [4, 3, 2, 1]
 
 
-def test_what_has_no_meaning_is_refused_in_one_line(refused, meaningless):
+def test_what_has_no_meaning_is_refused_in_one_line(refused: Refused, meaningless: Meaningless) -> None:
     text, named = meaningless
     sentence = refused("estimate", "-", stdin=text)
     assert all(part in sentence for part in named)
     assert len(sentence) <= 601
 
 
-def test_a_file_over_ten_megabytes_is_refused(refused, tmp_path):
+def test_a_file_over_ten_megabytes_is_refused(refused: Refused, tmp_path: Path) -> None:
     file = tmp_path / "large.json"
     file.write_bytes(b" " * (10 * 2**20))
     assert refused("estimate", str(file)) == "document: is larger than 10 MB, and no more is read"
 
 
-def test_files_that_cannot_be_read_are_refused(refused, tmp_path):
+def test_files_that_cannot_be_read_are_refused(refused: Refused, tmp_path: Path) -> None:
     assert "no such file" in refused("estimate", str(tmp_path / "missing.json"))
     assert "directory" in refused("estimate", str(tmp_path))
     assert "null" in refused("estimate", "a\0b")
 
 
-def test_lines_are_answered_one_by_one_and_bad_ones_in_their_place(shardboard):
+def test_lines_are_answered_one_by_one_and_bad_ones_in_their_place(shardboard: Shardboard) -> None:
     lines = [
         json.dumps(CARD),
         "{",
@@ -101,14 +108,16 @@ def test_lines_are_answered_one_by_one_and_bad_ones_in_their_place(shardboard):
     assert set(third) == {"error"} and "gpus = 1023" in third["error"]
 
 
-def test_a_line_that_is_too_long_costs_only_its_own_answer(shardboard, monkeypatch):
+def test_a_line_that_is_too_long_costs_only_its_own_answer(
+    shardboard: Shardboard, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(cli, "FILE_BYTES", 1000)
     code, out, _ = shardboard("estimate", "--lines", "-", stdin=b" " * 5000 + b"{}\n" + json.dumps(CARD).encode())
     first, second = map(json.loads, out.splitlines())
     assert code == 0 and "larger than" in first["error"] and "step" in second
 
 
-def test_a_schedule_has_the_keys_of_the_contract(shardboard):
+def test_a_schedule_has_the_keys_of_the_contract(shardboard: Shardboard) -> None:
     code, out, _ = shardboard("schedule", "1f1b", "--stages", "4", "--micro-batches", "16")
     document = json.loads(out)
     assert code == 0
@@ -126,7 +135,7 @@ def test_a_schedule_has_the_keys_of_the_contract(shardboard):
     assert document["bubble_of_total"] == pytest.approx(3 / 19)
 
 
-def test_a_schedule_takes_chunks_and_times(shardboard):
+def test_a_schedule_takes_chunks_and_times(shardboard: Shardboard) -> None:
     _, out, _ = shardboard("schedule", "interleaved", "--stages", "4", "--micro-batches", "16", "--chunks", "2",
                            "--forward", "1", "--backward-input", "1.5", "--backward-weight", "0.5")  # fmt: skip
     assert json.loads(out)["bubble_of_total"] == pytest.approx(3 / 35)
@@ -152,7 +161,7 @@ def test_a_schedule_takes_chunks_and_times(shardboard):
         ("gpipe --stages 4", ("--micro-batches", "required")),
     ],
 )
-def test_a_schedule_without_meaning_is_refused(refused, words, named):
+def test_a_schedule_without_meaning_is_refused(refused: Refused, words: str, named: tuple[str, ...]) -> None:
     sentence = refused("schedule", *words.split())
     assert all(part in sentence for part in named)
 
@@ -180,25 +189,25 @@ def test_a_schedule_without_meaning_is_refused(refused, words, named):
         ("serve --port http", ("port = http", "65,535")),
     ],
 )
-def test_a_command_without_meaning_is_refused(refused, words, named):
+def test_a_command_without_meaning_is_refused(refused: Refused, words: str, named: tuple[str, ...]) -> None:
     sentence = refused(*words.split())
     assert all(part in sentence for part in named)
 
 
-def test_a_port_that_is_taken_is_refused(refused):
+def test_a_port_that_is_taken_is_refused(refused: Refused) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert f"address = 127.0.0.1:{port}: cannot be served on" in refused("serve", "--port", str(port))
 
 
-def test_help_is_no_error(shardboard):
+def test_help_is_no_error(shardboard: Shardboard) -> None:
     with pytest.raises(SystemExit) as left:
         cli.main(["--help"])
     assert left.value.code == 0
 
 
-def test_a_fault_of_ours_is_one_line_too(shardboard, monkeypatch):
-    def broken(name, given):
+def test_a_fault_of_ours_is_one_line_too(shardboard: Shardboard, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str, given: object) -> Never:
         raise KeyError("tp")
 
     monkeypatch.setattr("engine.formulas.formula_answer", broken)
@@ -207,7 +216,7 @@ def test_a_fault_of_ours_is_one_line_too(shardboard, monkeypatch):
     assert err.splitlines() == ["shardboard: failed inside, which is a fault of ours: KeyError('tp')"]
 
 
-def test_a_person_reads_columns_and_formulas(shardboard):
+def test_a_person_reads_columns_and_formulas(shardboard: Shardboard) -> None:
     _, estimate, _ = shardboard("estimate", "--text", "-", stdin=json.dumps(CARD).encode())
     text = estimate.decode()
     assert "70.55 B" in text and "fits" in text and "where the step goes" in text and "15.8 %" in text
@@ -221,7 +230,7 @@ def test_a_person_reads_columns_and_formulas(shardboard):
     assert schedule.decode().splitlines()[-2:] == ["  stage 0   FF  BB BB", "  stage 1    FBBFBB"]
 
 
-def test_every_formula_reads_as_plain_text(shardboard):
+def test_every_formula_reads_as_plain_text(shardboard: Shardboard) -> None:
     _, out, _ = shardboard("formulas")
     for formula in json.loads(out):
         symbolic = formula["symbolic"]
@@ -229,7 +238,7 @@ def test_every_formula_reads_as_plain_text(shardboard):
             assert not set("\\{}<>") & set(console.plain_formula(latex)), latex
 
 
-def test_what_is_shown_to_a_terminal_is_text(monkeypatch):
+def test_what_is_shown_to_a_terminal_is_text(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.TextIOWrapper):
         def isatty(self) -> bool:
             return True
@@ -240,7 +249,7 @@ def test_what_is_shown_to_a_terminal_is_text(monkeypatch):
     assert shown.getvalue().startswith(b"run_usd = $11 M\n")
 
 
-def test_a_refusal_carries_every_field_that_is_wrong(refused):
+def test_a_refusal_carries_every_field_that_is_wrong(refused: Refused) -> None:
     sentence = refused(
         "estimate", "-", stdin=json.dumps(CARD | {"gpus": 0, "sequence_tokens": -1, "layout": {"tp": "x"}}).encode()
     )

@@ -1,17 +1,19 @@
 """`shardboard export` and `shardboard import`: one document on stdout, or one sentence on stderr and exit code 2."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from engine.catalog.scenarios import preset_document
 from engine.export import TARGETS
+from tests.app.conftest import Shardboard
 
 CARD = preset_document()
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_an_export_is_one_document(shardboard, target):
+def test_an_export_is_one_document(shardboard: Shardboard, target: str) -> None:
     code, out, err = shardboard("export", "-", "--to", target, stdin=json.dumps(CARD).encode())
     document = json.loads(out)
     assert (code, err) == (0, "")
@@ -20,7 +22,7 @@ def test_an_export_is_one_document(shardboard, target):
     assert {"train.sh", "train.sbatch"} <= {file["name"] for file in document["files"]}
 
 
-def test_what_is_exported_can_be_imported_and_estimated(shardboard, tmp_path):
+def test_what_is_exported_can_be_imported_and_estimated(shardboard: Shardboard, tmp_path: Path) -> None:
     _, out, _ = shardboard("export", "-", "--to", "megatron", stdin=json.dumps(CARD).encode())
     script = tmp_path / "train.sh"
     script.write_text(json.loads(out)["files"][0]["text"])
@@ -32,7 +34,7 @@ def test_what_is_exported_can_be_imported_and_estimated(shardboard, tmp_path):
     assert code == 0
 
 
-def test_a_person_reads_files_and_sentences(shardboard):
+def test_a_person_reads_files_and_sentences(shardboard: Shardboard) -> None:
     _, out, _ = shardboard("export", "--text", "-", "--to", "torchtitan", stdin=json.dumps(CARD).encode())
     text = out.decode()
     assert (
@@ -59,7 +61,9 @@ def test_a_person_reads_files_and_sentences(shardboard):
         ("import", b"", ("FILE", "required")),
     ],
 )
-def test_what_has_no_meaning_is_refused_in_one_line(shardboard, words, stdin, named):
+def test_what_has_no_meaning_is_refused_in_one_line(
+    shardboard: Shardboard, words: str, stdin: bytes, named: tuple[str, ...]
+) -> None:
     code, out, err = shardboard(*words.split(), stdin=stdin)
     assert (code, out) == (2, b"")
     assert err.endswith("\n") and len(err.splitlines()) == 1 and "Traceback" not in err

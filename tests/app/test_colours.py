@@ -67,30 +67,30 @@ def distance(one: str, other: str, eyes: str) -> float:
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
 @pytest.mark.parametrize("name", ["ink", "ink-soft", "remark", "good", "bad", *AXES])
-def test_what_is_written_on_a_board_can_be_read(name, board):
+def test_what_is_written_on_a_board_can_be_read(name: str, board: int) -> None:
     assert contrast(PAIRS[name][board], PAIRS["board"][board]) >= 4.5
 
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
-def test_ink_passes_the_rule_for_the_last_row_of_a_room(board):
+def test_ink_passes_the_rule_for_the_last_row_of_a_room(board: int) -> None:
     assert contrast(PAIRS["ink"][board], PAIRS["board"][board]) >= 7
 
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
 @pytest.mark.parametrize("name", ["activations", "buffers", "f", "b", "w", "plain", *(f"{axis}-pale" for axis in AXES)])
-def test_ink_can_be_read_on_every_tint(name, board):
+def test_ink_can_be_read_on_every_tint(name: str, board: int) -> None:
     assert contrast(PAIRS["ink"][board], PAIRS[name][board]) >= 4.5
 
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
 @pytest.mark.parametrize("name", AXES)
-def test_the_letter_of_an_axis_can_be_read_on_its_colour(name, board):
+def test_the_letter_of_an_axis_can_be_read_on_its_colour(name: str, board: int) -> None:
     assert contrast(PAIRS["on-ink"][board], PAIRS[name][board]) >= 4.5
 
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
 @pytest.mark.parametrize("paper", ["note-yellow", "note-salmon", "note-green"])
-def test_a_sticky_note_can_be_read(paper, board):
+def test_a_sticky_note_can_be_read(paper: str, board: int) -> None:
     note_ink = re.search(r"--note-ink: (#[0-9a-f]{6})", TOKENS)
     assert note_ink and contrast(note_ink[1], PAIRS[paper][board]) >= 7
 
@@ -98,17 +98,17 @@ def test_a_sticky_note_can_be_read(paper, board):
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
 @pytest.mark.parametrize("eyes", SEEN)
 @pytest.mark.parametrize("axis", ["tp", "pp", "dp", "cp"])
-def test_expert_parallel_stays_apart_from_every_other_axis(axis, eyes, board):
+def test_expert_parallel_stays_apart_from_every_other_axis(axis: str, eyes: str, board: int) -> None:
     assert distance(PAIRS["ep"][board], PAIRS[axis][board], eyes) >= 8
 
 
 @pytest.mark.parametrize("board", range(2), ids=BOARDS)
-def test_all_axes_stay_apart_for_most_eyes(board):
+def test_all_axes_stay_apart_for_most_eyes(board: int) -> None:
     for one, other in combinations(AXES, 2):
         assert distance(PAIRS[one][board], PAIRS[other][board], "everyone") >= 10
 
 
-def test_every_mood_of_a_note_has_its_colour():
+def test_every_mood_of_a_note_has_its_colour() -> None:
     styles = (settings().static / "css" / "slips.css").read_text(encoding="utf-8")
     moods = {*get_args(Severity), *get_args(get_type_hints(Verdict)["mood"])}
     assert [mood for mood in moods if f".note-{mood}" not in styles] == []

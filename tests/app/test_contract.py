@@ -3,8 +3,10 @@
 import json
 import sys
 from io import BytesIO, TextIOWrapper
+from typing import Any
 
 import pytest
+from fastapi.testclient import TestClient
 
 from app.api.answer_schema import EstimateDocument
 from app.cli import main as cli
@@ -41,8 +43,11 @@ CONTRACT = {
 }  # fmt: skip
 
 
+Answered = tuple[dict[str, Any], dict[str, Any]]
+
+
 @pytest.fixture(params=list(SCENARIOS))
-def answered(request, client):
+def answered(request: pytest.FixtureRequest, client: TestClient) -> Answered:
     """A scenario of each kind and its answer."""
     answer = client.post("/api/estimate", json=SCENARIOS[request.param])
     assert answer.status_code == 200, answer.text
@@ -60,7 +65,7 @@ def numbers(part: object, path: str = "") -> dict[str, object]:
     return {path[1:]: part} if isinstance(part, int | float) else {}
 
 
-def test_an_answer_has_the_keys_of_the_contract(answered):
+def test_an_answer_has_the_keys_of_the_contract(answered: Answered) -> None:
     _, document = answered
     assert sorted(document) == sorted(CONTRACT[""])
     for name, keys in CONTRACT.items():
@@ -71,14 +76,14 @@ def test_an_answer_has_the_keys_of_the_contract(answered):
         assert all(sorted(one) == sorted(keys) for one in objects), name
 
 
-def test_an_answer_is_what_the_schema_says(answered):
+def test_an_answer_is_what_the_schema_says(answered: Answered) -> None:
     EstimateDocument.model_validate(answered[1], strict=True)
 
 
 GIVEN = {"memory.capacity_bytes"}  # no formula gives it
 
 
-def test_every_number_has_a_term_with_the_same_value_and_a_working(answered):
+def test_every_number_has_a_term_with_the_same_value_and_a_working(answered: Answered) -> None:
     """All but a stage's place, which is no quantity."""
     _, document = answered
     terms = document.pop("terms")
@@ -89,7 +94,7 @@ def test_every_number_has_a_term_with_the_same_value_and_a_working(answered):
         assert bool(term["formula"]) == bool(term["substituted"]) == (path not in GIVEN), path
 
 
-def test_a_units_suffix_is_its_terms_unit(answered):
+def test_a_units_suffix_is_its_terms_unit(answered: Answered) -> None:
     for path, term in answered[1]["terms"].items():
         name = path.split(".")[-1]
         if name.endswith("_bytes"):
@@ -98,14 +103,14 @@ def test_a_units_suffix_is_its_terms_unit(answered):
             assert term["unit"] == "s", path
 
 
-def test_the_parts_of_a_step_add_up(answered):
+def test_the_parts_of_a_step_add_up(answered: Answered) -> None:
     step = answered[1]["step"]
     parts = ("compute", "recompute", "exposed_communication", "bubble", "optimizer")
     assert sum(step[f"{part}_seconds"] for part in parts) == pytest.approx(step["seconds"], rel=1e-12)
     assert step["low_seconds"] < step["seconds"] < step["high_seconds"]
 
 
-def test_the_parts_of_a_stage_add_up_and_the_fullest_is_the_peak(answered):
+def test_the_parts_of_a_stage_add_up_and_the_fullest_is_the_peak(answered: Answered) -> None:
     memory = answered[1]["memory"]
     for stage in memory["stages"]:
         kinds = ("weights", "gradients", "optimizer", "activations", "buffers")
@@ -113,13 +118,13 @@ def test_the_parts_of_a_stage_add_up_and_the_fullest_is_the_peak(answered):
     assert memory["peak_bytes"] == max(stage["total_bytes"] for stage in memory["stages"])
 
 
-def test_communication_adds_up_to_what_the_step_shows(answered):
+def test_communication_adds_up_to_what_the_step_shows(answered: Answered) -> None:
     document = answered[1]
     exposed = sum(one["exposed_seconds"] for one in document["communication"])
     assert exposed == pytest.approx(document["step"]["exposed_communication_seconds"])
 
 
-def test_the_card_is_answered_as_on_the_card(client):
+def test_the_card_is_answered_as_on_the_card(client: TestClient) -> None:
     document = client.post("/api/estimate", json=CARD).json()
     assert document["parameters"]["total"] == pytest.approx(70.554e9, rel=1e-5)
     assert document["pipeline"]["bubble_of_total"] == pytest.approx(3 / 19)
@@ -130,7 +135,9 @@ def test_the_card_is_answered_as_on_the_card(client):
     assert "large-bubble" in [finding["code"] for finding in document["findings"]]
 
 
-def test_the_command_line_gives_the_same_document(answered, capsysbinary, monkeypatch):
+def test_the_command_line_gives_the_same_document(
+    answered: Answered, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     scenario, document = answered
     monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(json.dumps(scenario).encode())))
     assert cli.main(["estimate", "-"]) == 0

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -49,7 +48,7 @@ def finished(client: TestClient, path: str) -> str:
     raise AssertionError("the run did not end")
 
 
-def started(client: TestClient, name: str = "ddp", **knobs: Any) -> str:
+def started(client: TestClient, name: str = "ddp", **knobs: object) -> str:
     answer = client.post(
         f"/demos/{name}/runs", data={key: str(value) for key, value in knobs.items()}, follow_redirects=False
     )

@@ -12,6 +12,7 @@ from app.cli import doctor as cli_doctor
 from app.cli.doctor import chromium_check, folder_check, fonts_check, port_check, python_check, torch_check
 from app.settings import settings
 from app.web import assets
+from tests.app.conftest import Shardboard
 
 HERE = settings()
 
@@ -28,7 +29,9 @@ def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
     monkeypatch.setattr(cli_doctor, "find_spec", lambda name: None if name == package else real(name))
 
 
-def test_where_all_is_in_order_each_thing_is_said_so_and_the_exit_code_is_0(shardboard, healthy):
+def test_where_all_is_in_order_each_thing_is_said_so_and_the_exit_code_is_0(
+    shardboard: Shardboard, healthy: None
+) -> None:
     code, out, err = shardboard("doctor", "--port", "0")
     document = json.loads(out)
     assert (code, err, document["ok"]) == (0, "", True)
@@ -47,7 +50,7 @@ def test_where_all_is_in_order_each_thing_is_said_so_and_the_exit_code_is_0(shar
     assert all(line.startswith("✓ ") for line in lines[:-1])
 
 
-def test_a_port_that_is_taken_is_named_and_the_exit_code_is_1(shardboard, healthy):
+def test_a_port_that_is_taken_is_named_and_the_exit_code_is_1(shardboard: Shardboard, healthy: None) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         code, out, _ = shardboard("doctor", "--port", port)
@@ -63,12 +66,12 @@ def test_a_port_that_is_taken_is_named_and_the_exit_code_is_1(shardboard, health
 @pytest.mark.parametrize(
     ("host", "port", "named"), [("127.0.0.1", "99999", "65,535"), ("192.0.2.1", "8000", "192.0.2.1:8000")]
 )
-def test_a_place_that_cannot_be_served_from_is_named(host, port, named):
+def test_a_place_that_cannot_be_served_from_is_named(host: str, port: str, named: str) -> None:
     check = port_check(host, port)
     assert not check.ok and named in check.sentence
 
 
-def test_a_folder_in_whose_place_a_file_stands_is_named_with_the_way_out(tmp_path):
+def test_a_folder_in_whose_place_a_file_stands_is_named_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     check = folder_check("data", tmp_path / "taken")
     assert (
@@ -79,7 +82,7 @@ def test_a_folder_in_whose_place_a_file_stands_is_named_with_the_way_out(tmp_pat
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write where it is forbidden")
-def test_a_folder_that_is_read_only_is_named(tmp_path):
+def test_a_folder_that_is_read_only_is_named(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     check = folder_check("cache", tmp_path)
     tmp_path.chmod(0o700)
@@ -87,26 +90,26 @@ def test_a_folder_that_is_read_only_is_named(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="/proc is read-only for root too")
-def test_a_folder_on_a_file_system_that_takes_nothing_is_named():
+def test_a_folder_on_a_file_system_that_takes_nothing_is_named() -> None:
     assert not folder_check("cache", Path("/proc/shardboard")).ok
 
 
-def test_a_folder_that_is_missing_is_made(tmp_path):
+def test_a_folder_that_is_missing_is_made(tmp_path: Path) -> None:
     assert folder_check("data", tmp_path / "a" / "b").ok
     assert list((tmp_path / "a" / "b").iterdir()) == []
 
 
-def test_a_python_that_is_too_old_is_named():
+def test_a_python_that_is_too_old_is_named() -> None:
     assert not python_check((3, 10, 14)).ok
     assert python_check((3, 11, 0)).ok and python_check((3, 14, 1)).ok
 
 
-def test_the_oldest_python_is_the_one_that_pip_asks_for():
+def test_the_oldest_python_is_the_one_that_pip_asks_for() -> None:
     project = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     assert f'requires-python = ">={".".join(map(str, cli_doctor.OLDEST))}"' in project
 
 
-def test_torch_that_is_missing_is_named_unless_nobody_may_start_a_demo(monkeypatch):
+def test_torch_that_is_missing_is_named_unless_nobody_may_start_a_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "torch")
     check = torch_check(replace(HERE, live_demos=True))
     assert (
@@ -127,7 +130,9 @@ def test_torch_that_is_missing_is_named_unless_nobody_may_start_a_demo(monkeypat
         ("import time; time.sleep(60)", False, "not imported within"),
     ],
 )
-def test_torch_is_tried_in_a_process_of_its_own(monkeypatch, program, ok, named):
+def test_torch_is_tried_in_a_process_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, program: str, ok: bool, named: str
+) -> None:
     monkeypatch.setattr(cli_doctor, "find_spec", lambda name: True)
     monkeypatch.setattr(cli_doctor, "TRY_TORCH", program)
     monkeypatch.setattr(cli_doctor, "PATIENCE_S", 1 if "sleep" in program else 60)
@@ -135,7 +140,7 @@ def test_torch_is_tried_in_a_process_of_its_own(monkeypatch, program, ok, named)
     assert check.ok is ok and named in check.sentence
 
 
-def test_chromium_is_asked_for_only_where_the_tests_are_installed(monkeypatch):
+def test_chromium_is_asked_for_only_where_the_tests_are_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli_doctor, "chromium", lambda: None)
     monkeypatch.setattr(cli_doctor, "find_spec", lambda name: True)
     check = chromium_check()
@@ -144,7 +149,9 @@ def test_chromium_is_asked_for_only_where_the_tests_are_installed(monkeypatch):
     assert chromium_check().ok
 
 
-def test_fonts_that_are_not_built_yet_are_no_fault_but_a_package_that_lacks_them_is(monkeypatch, tmp_path):
+def test_fonts_that_are_not_built_yet_are_no_fault_but_a_package_that_lacks_them_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     place = replace(HERE, cache=tmp_path)
     check = fonts_check(place)
     assert check.ok and "The next start builds 10" in check.sentence and "kalam.woff2" in check.sentence
@@ -156,6 +163,6 @@ def test_fonts_that_are_not_built_yet_are_no_fault_but_a_package_that_lacks_them
     assert not check.ok and "no-such-package" in check.sentence
 
 
-def test_fonts_that_are_built_are_said_to_be():
+def test_fonts_that_are_built_are_said_to_be() -> None:
     assets.build(HERE)
     assert fonts_check(HERE).sentence == f"All {len(assets.CARRIED)} fonts and scripts are built"

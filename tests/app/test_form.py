@@ -14,16 +14,17 @@ from engine.catalog.model import called_parameters
 from engine.catalog.scenarios import preset_document, presets
 from engine.estimate import estimate
 from engine.language.domain import number_text
+from engine.language.inputs import Amount
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
-from engine.scenario import scenario_from
+from engine.scenario import Scenario, scenario_from
 
-SLIDERS = [field for field in FIELDS.values() if field.input.kind == "slider"]
+SLIDERS = [each.input for each in FIELDS.values() if isinstance(each.input, Amount) and each.input.slider]
 CARD = preset_document()
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(str.strip)
 
 
-def scenario_of(**typed: str) -> object:
+def scenario_of(**typed: str) -> Scenario:
     return scenario_from(document_of(state_of(typed)))
 
 
@@ -108,29 +109,29 @@ def test_a_preset_that_is_offered_is_called_what_it_is(name: str) -> None:
         assert int(number.replace(",", "")) == found.scenario.gpus
 
 
-@pytest.mark.parametrize("field", SLIDERS, ids=lambda field: field.name)
+@pytest.mark.parametrize("slider", SLIDERS, ids=lambda slider: slider.name)
 @pytest.mark.parametrize("end", [0, 1], ids=["low", "high"])
-def test_no_slider_can_be_drawn_out_of_what_the_engine_takes(field: Field, end: int) -> None:
+def test_no_slider_can_be_drawn_out_of_what_the_engine_takes(slider: Amount, end: int) -> None:
     """At either end only another field may be refused, or this one because it does not fit the others."""
     try:
-        scenario_of(**{field.name: number_text(field.input.span[end])})
+        scenario_of(**{slider.name: number_text(slider.span[end])})
     except Refusal as refusal:
         for each in refusal.all:
             assert not each.rule.startswith(("must be at", "must be above", "it must be", "needs")), each.sentence
 
 
-@pytest.mark.parametrize("field", SLIDERS, ids=lambda field: field.name)
-def test_a_slider_holds_its_usual_value_and_reaches_it_or_says_what_none_means(field: Field) -> None:
-    low, high = field.input.span
-    if not (stands := state_of({})[field.name]):
-        assert field.input.absent
+@pytest.mark.parametrize("slider", SLIDERS, ids=lambda slider: slider.name)
+def test_a_slider_holds_its_usual_value_and_reaches_it_or_says_what_none_means(slider: Amount) -> None:
+    low, high = slider.span
+    if not (stands := state_of({})[slider.name]):
+        assert slider.absent
         return
     usual = float(stands)
     assert low <= usual <= high
-    if field.input.scale == "linear":
-        steps = (usual - low) / field.input.step
+    if slider.scale == "linear":
+        steps = (usual - low) / slider.step
         assert steps == pytest.approx(round(steps))
-    elif field.name != "nic":
+    elif slider.name != "nic":
         assert usual.hex().startswith("0x1.0000000000000p"), "doubling from 1 passes only through powers of two"
 
 
@@ -154,14 +155,14 @@ def test_the_unit_of_a_field_is_worth_what_it_says() -> None:
 
 
 def test_the_global_batch_is_shared_out_among_the_pipelines() -> None:
-    layout = scenario_of(batch="1024", micro_batch="2").layout  # type: ignore[attr-defined]
+    layout = scenario_of(batch="1024", micro_batch="2").layout
     assert (layout.data_width, layout.micro_batch, layout.micro_batches) == (32, 2, 16)
     assert layout.global_batch == 1024
 
 
 def test_another_cluster_has_its_own_network_unless_one_is_typed() -> None:
-    assert scenario_of(cluster="hgx-a100-80gb").cluster.nic_gbit_per_s == 200  # type: ignore[attr-defined]
-    assert scenario_of(cluster="hgx-a100-80gb", nic="100").cluster.nic_gbit_per_s == 100  # type: ignore[attr-defined]
+    assert scenario_of(cluster="hgx-a100-80gb").cluster.nic_gbit_per_s == 200
+    assert scenario_of(cluster="hgx-a100-80gb", nic="100").cluster.nic_gbit_per_s == 100
 
 
 WRONG = {

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -44,7 +45,7 @@ SENT = TYPED | st.none() | st.booleans() | st.integers() | st.floats() | st.just
 def test_what_is_refused_has_a_way_out_and_what_is_read_writes_itself_back(where: str, sent: object) -> None:
     each = LISTED[where]
     try:
-        read = each.read(sent)
+        read: Any = each.read(sent)
     except Refusal as refusal:
         assert refusal.field == each.name and len(refusal.sentence) < 400
         assert refusal.nearest or each.default is None or isinstance(each, Words), refusal.sentence
@@ -61,9 +62,11 @@ def test_an_input_takes_its_default_its_ends_and_its_options(where: str) -> None
     each = LISTED[where]
     ends = [number_text(end) for end in each.span] if isinstance(each, Amount) else []
     options = [text for text, label in each.choices if label or each.absent] if isinstance(each, Choice | YesNo) else []
-    for text in (*ends, *options, each.text(each.default)):  # type: ignore[arg-type]
+    usual: Any = each.default
+    for text in (*ends, *options, each.text(usual)):
         if text or each.absent:
-            assert each.text(each.read(text)) == text
+            read: Any = each.read(text)
+            assert each.text(read) == text
     assert each.label and each.rule
     assert each.default is not None or each.absent, "an input without a default says what leaving it out means"
 

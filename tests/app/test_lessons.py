@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from app.board.scenes import SCENES
 from app.lessons.exercises import exercises
 from app.lessons.glossary import references, words
-from app.lessons.lesson import BLOCKS, lessons
+from app.lessons.lesson import BLOCKS, Lesson, lessons
 from engine.formulas import all_formulas
 from engine.language.domain import Domain, domain_of
 
@@ -35,7 +35,7 @@ def test_the_index_lists_every_lesson_in_the_cards_order(client: TestClient) -> 
 
 
 @each_lesson
-def test_a_lesson_leads_to_its_neighbours_and_says_how_long_it_takes(client: TestClient, lesson) -> None:
+def test_a_lesson_leads_to_its_neighbours_and_says_how_long_it_takes(client: TestClient, lesson: Lesson) -> None:
     page = client.get(lesson.href)
     assert page.status_code == 200
     assert f"{lesson.minutes} min to read" in page.text
@@ -46,7 +46,7 @@ def test_a_lesson_leads_to_its_neighbours_and_says_how_long_it_takes(client: Tes
 
 
 @each_lesson
-def test_every_number_of_a_lesson_opens_its_working(client: TestClient, lesson) -> None:
+def test_every_number_of_a_lesson_opens_its_working(client: TestClient, lesson: Lesson) -> None:
     found = {link for link in links(client.get(lesson.href).text) if "/working/" in link}
     for link in found:
         part = client.get(link, headers=HTMX)
@@ -55,7 +55,7 @@ def test_every_number_of_a_lesson_opens_its_working(client: TestClient, lesson) 
 
 
 @each_lesson
-def test_every_other_link_of_a_lesson_leads_somewhere(client: TestClient, lesson) -> None:
+def test_every_other_link_of_a_lesson_leads_somewhere(client: TestClient, lesson: Lesson) -> None:
     page = client.get(lesson.href).text
     pages = {"/glossary": client.get("/glossary").text, "/sources": client.get("/sources").text}
     for link in sorted(set(links(page))):

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from typing import Any
 
 import pytest
 
@@ -16,19 +17,19 @@ from engine.catalog.scenarios import preset_document
 CARD = preset_document()
 
 
-def process(*words: str, **options) -> subprocess.CompletedProcess:
+def process(*words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-m", "app", *words], capture_output=True, timeout=60, **options)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
-def test_a_reader_that_leaves_is_no_error():
+def test_a_reader_that_leaves_is_no_error() -> None:
     words = f"{sys.executable} -m app schedule 1f1b --stages 8 --micro-batches 5000 | head -c 10"
     done = subprocess.run(["bash", "-c", f"set -o pipefail; {words}"], capture_output=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, b'{"stages":', b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes and signals as POSIX has them")
-def test_ctrl_c_is_quiet():
+def test_ctrl_c_is_quiet() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "app", "estimate", "--lines", "-"],
         stdin=subprocess.PIPE,
@@ -45,7 +46,7 @@ def test_ctrl_c_is_quiet():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_a_full_disk_is_one_line():
+def test_a_full_disk_is_one_line() -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
             [sys.executable, "-m", "app", "formulas"], stdout=full, stderr=subprocess.PIPE, timeout=60
@@ -54,7 +55,7 @@ def test_a_full_disk_is_one_line():
     assert done.stderr.decode().splitlines() == ["output: no space left on device"]
 
 
-def test_serve_answers_and_leaves_quietly():
+def test_serve_answers_and_leaves_quietly() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "app", "serve", "--port", "0"], stderr=subprocess.PIPE, stdout=subprocess.PIPE
     ) as running:
@@ -78,7 +79,7 @@ def test_serve_answers_and_leaves_quietly():
         assert b"Traceback" not in running.stderr.read()
 
 
-def test_lines_are_answered_while_more_are_still_to_come():
+def test_lines_are_answered_while_more_are_still_to_come() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "app", "estimate", "--lines", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as running:
@@ -95,13 +96,13 @@ def test_lines_are_answered_while_more_are_still_to_come():
     ("name", "values", "figure", "tolerance"),
     [("state_bytes", "N=70e9 zero=3 D=64", 17.5e9, 1e-9), ("bubble_of_total", "p=4 m=16", 3 / 19, 1e-12)],
 )
-def test_a_formula_is_answered_in_a_process_of_its_own(name, values, figure, tolerance):
+def test_a_formula_is_answered_in_a_process_of_its_own(name: str, values: str, figure: float, tolerance: float) -> None:
     done = process("formula", name, *values.split())
     assert (done.returncode, done.stderr) == (0, b"")
     assert json.loads(done.stdout)["value"] == pytest.approx(figure, rel=tolerance)
 
 
-def test_a_formula_loads_neither_server_nor_estimate():
+def test_a_formula_loads_neither_server_nor_estimate() -> None:
     watched = "import sys; from app.cli.main import main; main(['formula', 'state_bytes', 'N=7e9', 'zero=3', 'D=8']); "
     loaded = subprocess.run(
         [sys.executable, "-c", watched + "print([n for n in ('fastapi', 'engine.estimate') if n in sys.modules])"],

@@ -3,6 +3,7 @@
 import html
 
 import pytest
+from fastapi.testclient import TestClient
 
 BAD = (
     ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
@@ -15,14 +16,16 @@ BAD = (
 
 @pytest.mark.parametrize(("query", "sentence"), BAD)
 @pytest.mark.parametrize("place", ["/scenes/", "/present/"])
-def test_what_means_nothing_is_a_sentence_in_place_of_the_picture(client, place: str, query: str, sentence: str):
+def test_what_means_nothing_is_a_sentence_in_place_of_the_picture(
+    client: TestClient, place: str, query: str, sentence: str
+) -> None:
     answer = client.get(place + query)
     text = html.unescape(answer.text)
     assert answer.status_code == 200 and sentence in text
     assert "scene-frame" not in text
 
 
-def test_a_frame_that_does_not_exist_is_said_over_the_first(client):
+def test_a_frame_that_does_not_exist_is_said_over_the_first(client: TestClient) -> None:
     text = html.unescape(client.get("/scenes/ep?frame=99").text)
     assert text.count("frame = 99: there are 8, counted from 0; the nearest that works: 7") == 1
     assert '<figure class="scene-frame" data-frame="0" data-name' in text

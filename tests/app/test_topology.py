@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from app.plan.form import FIELDS, state_of
 from app.plan.presets import FLOORS, preset_queries
-from app.topology.case import VIEW, case_of
+from app.topology.case import VIEW, TopologyCase, case_of
 from app.topology.layouts import LAYOUTS, layout_rows
 from app.topology.page import SHOWN
 from app.topology.play import played
@@ -33,7 +33,7 @@ def data(page: str) -> dict:
     return json.loads(found[1])
 
 
-def case(query: str = "", **view: str):
+def case(query: str = "", **view: str) -> TopologyCase:
     given = dict(part.split("=") for part in query.split("&") if part)
     return case_of(state_of(given), {**VIEW, **view})
 

@@ -27,7 +27,7 @@ def strings(part: Any) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_memory_peaks_where_the_memory_model_says(name):
+def test_memory_peaks_where_the_memory_model_says(name: str) -> None:
     chart = memory_over_step(case(name))
     for line in chart["data"][:-1]:
         stage = case(name).stages[int(line["name"].removeprefix("stage "))]
@@ -36,7 +36,7 @@ def test_memory_peaks_where_the_memory_model_says(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_chart_is_small_enough_to_send_while_a_slider_moves(name):
+def test_a_chart_is_small_enough_to_send_while_a_slider_moves(name: str) -> None:
     assert len(orjson.dumps(memory_over_step(case(name)))) < 200_000
 
 
@@ -48,29 +48,29 @@ def tensor_chart(values: list[int], current: int) -> dict[str, Any]:
     return knob_curves("tp", turned("tp", values), current, case("card").capacity_bytes)
 
 
-def test_a_turned_knob_gives_what_a_scenario_with_that_value_gives():
+def test_a_turned_knob_gives_what_a_scenario_with_that_value_gives() -> None:
     turns = turned("micro_batches", [8, 16])
     assert turns[1].mfu == case("card").mfu.causal.value
     assert turns[1].step_s == case("card").step.seconds.value
     assert turns[0].mfu < turns[1].mfu
 
 
-def test_a_value_without_meaning_is_a_gap_that_says_why():
+def test_a_value_without_meaning_is_a_gap_that_says_why() -> None:
     chart = tensor_chart([2, 3, 4, 8], 8)
     assert all(line["y"][1] is None for line in chart["data"][:3])
     crosses = chart["data"][3]
     assert crosses["x"] == [3] and "tp = 3" in crosses["text"][0] and "64" in crosses["text"][0]
 
 
-def test_where_the_knob_stands_is_marked():
+def test_where_the_knob_stands_is_marked() -> None:
     assert tensor_chart([4, 8], 8)["layout"]["shapes"][0]["x0"] == 8
 
 
-def test_the_memory_of_the_gpu_is_a_line():
+def test_the_memory_of_the_gpu_is_a_line() -> None:
     assert tensor_chart([4, 8], 8)["layout"]["shapes"][1]["y0"] == case("card").capacity_bytes / GIB
 
 
-def test_colours_are_names_of_tokens():
+def test_colours_are_names_of_tokens() -> None:
     known = set(re.findall(r"(--[\w-]+):", TOKENS.read_text(encoding="utf-8")))
     for chart in (memory_over_step(case("card")), tensor_chart([2, 3, 4], 4)):
         named = {text for text in strings(chart) if text.startswith("--")}
@@ -78,7 +78,7 @@ def test_colours_are_names_of_tokens():
         assert not [text for text in strings(chart) if re.match(r"#|rgb", text)]
 
 
-def test_thinning_keeps_the_ends_and_the_peak():
+def test_thinning_keeps_the_ends_and_the_peak() -> None:
     points = [(float(at), float(at * 7919 % 1000)) for at in range(5000)]
     kept = list(thinned(points, most=100))
     assert len(kept) == 100 and kept[0] == points[0] and kept[-1] == points[-1]

@@ -54,10 +54,10 @@ def test_every_mark_stands_inside_the_picture_and_on_no_other(name: str, narrow:
 @pytest.mark.parametrize("name", RUNS)
 def test_marks_are_where_the_floor_has_them_and_where_the_browser_is_told(name: str) -> None:
     for marks in picture(made(**RUNS[name])).marks:
-        told = marks.geometry()
+        told: dict[str, Any] = marks.geometry()
         for mark in {0, len(marks.boxes) // 3, len(marks.boxes) - 1}:
             assert marks.boxes[mark] == pytest.approx(marks.box(mark), abs=0.01)
-            (left, top), (dx, dy) = told["units"][mark // told["each"]], told["marks"][mark % told["each"]]  # type: ignore[index, operator]
+            (left, top), (dx, dy) = told["units"][mark // told["each"]], told["marks"][mark % told["each"]]
             assert (left + dx, top + dy) == pytest.approx(marks.boxes[mark][:2], abs=0.02)
 
 

@@ -33,7 +33,7 @@ def base_url() -> Iterator[str]:
 class Troubles(list[str]):
     """What went wrong in the windows of a test. Each test fails that leaves some."""
 
-    def __init__(self, base_url: str):
+    def __init__(self, base_url: str) -> None:
         super().__init__()
         self.host = urlsplit(base_url).netloc
         self.asked: list[str] = []

@@ -10,7 +10,7 @@ ANSWER = ".plan-answer a.value"
 class Planner:
     """A window that shows the planner."""
 
-    def __init__(self, page: Page):
+    def __init__(self, page: Page) -> None:
         self.page = page
 
     def number(self, name: str) -> Locator:

@@ -4,12 +4,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.conftest import Visit
 from tests.browser.planner import Planner
 
 PHONE = {"width": 390, "height": 844, "has_touch": True, "is_mobile": True}
 
 
-def test_without_scripts_the_form_sends_itself_and_numbers_are_links(visit) -> None:
+def test_without_scripts_the_form_sends_itself_and_numbers_are_links(visit: Visit) -> None:
     page: Page = visit("/plan", java_script_enabled=False)
     page.locator("#tp").fill("4")
     page.get_by_role("button", name="Show this plan").click()
@@ -26,13 +27,13 @@ def test_without_scripts_the_form_sends_itself_and_numbers_are_links(visit) -> N
     assert page.locator("#gpus").input_value() == "8"
 
 
-def test_without_scripts_a_refusal_stands_beside_its_field(visit) -> None:
+def test_without_scripts_a_refusal_stands_beside_its_field(visit: Visit) -> None:
     page: Page = visit("/plan?batch=513", java_script_enabled=False)
     assert "multiple of 32" in page.locator("#says-batch").inner_text()
     assert "no meaning" in page.locator("#plan-state").inner_text()
 
 
-def test_on_a_phone_the_memory_stays_in_sight_while_a_slider_of_the_sheet_is_dragged(visit) -> None:
+def test_on_a_phone_the_memory_stays_in_sight_while_a_slider_of_the_sheet_is_dragged(visit: Visit) -> None:
     planner = Planner(visit("/plan", **PHONE))
     page, memory = planner.page, planner.page.locator(".plan-memory svg:visible").first
     expect(memory).to_be_in_viewport(ratio=0.5)

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from app.runner.recordings import can_run
+from tests.browser.conftest import Visit
 
 pytestmark = pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")
 PATIENCE_MS = 90_000  # a cold start on a busy machine
@@ -15,7 +16,7 @@ def over(page: Page) -> None:
     expect(page.locator("[data-over]")).to_be_attached(timeout=PATIENCE_MS)
 
 
-def test_a_demo_is_predicted_run_and_watched_to_its_verdict(visit) -> None:
+def test_a_demo_is_predicted_run_and_watched_to_its_verdict(visit: Visit) -> None:
     page = visit("/demos/ddp")
     page.locator("[name=layers]").first.fill("2")
     expect(page.locator("#demos-prediction")).to_contain_text("parameters on a rank")
@@ -29,7 +30,7 @@ def test_a_demo_is_predicted_run_and_watched_to_its_verdict(visit) -> None:
     expect(page.locator("form[action$='/cancel']")).to_have_count(0)
 
 
-def test_a_run_that_is_over_is_replayed_and_run_again(visit) -> None:
+def test_a_run_that_is_over_is_replayed_and_run_again(visit: Visit) -> None:
     page = visit("/demos/ddp?layers=1&hidden=64&steps=3")
     page.get_by_role("button", name="Run", exact=True).click()
     over(page)
@@ -41,7 +42,7 @@ def test_a_run_that_is_over_is_replayed_and_run_again(visit) -> None:
     assert page.locator("[name=layers]").first.input_value() == "1"
 
 
-def test_a_run_is_stopped_by_its_button(visit) -> None:
+def test_a_run_is_stopped_by_its_button(visit: Visit) -> None:
     page = visit("/demos/ddp?steps=20&hidden=256")
     page.get_by_role("button", name="Run", exact=True).click()
     page.get_by_role("button", name="Stop it").click()
@@ -49,7 +50,7 @@ def test_a_run_is_stopped_by_its_button(visit) -> None:
     expect(page.locator(".demos-state")).to_contain_text(re.compile("cancelled|done"))
 
 
-def test_a_knob_without_meaning_is_told_and_nothing_runs(visit) -> None:
+def test_a_knob_without_meaning_is_told_and_nothing_runs(visit: Visit) -> None:
     page = visit("/demos/ddp?ranks=3")
     expect(page.locator(".refusal").first).to_contain_text("must divide it")
     page.get_by_role("button", name="Run", exact=True).click()
@@ -57,14 +58,14 @@ def test_a_knob_without_meaning_is_told_and_nothing_runs(visit) -> None:
     assert "/runs/" not in page.url or page.url.endswith("/runs")
 
 
-def test_without_scripts_a_run_comes_to_its_verdict_too(visit) -> None:
+def test_without_scripts_a_run_comes_to_its_verdict_too(visit: Visit) -> None:
     page = visit("/demos/ddp?layers=1&hidden=64&steps=2", java_script_enabled=False)
     page.get_by_role("button", name="Run", exact=True).click()
     over(page)  # the page asks again by itself
     expect(page.get_by_role("heading", name="As predicted")).to_be_visible()
 
 
-def test_a_scene_leads_to_its_demo(visit) -> None:
+def test_a_scene_leads_to_its_demo(visit: Visit) -> None:
     page = visit("/scenes/pp")
     page.get_by_role("link", name="run it for real").click()
     expect(page).to_have_url(re.compile("/demos/pp$"))

@@ -5,11 +5,12 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import Visit
 from tests.browser.planner import Planner
 
 
 @pytest.fixture
-def planner(visit) -> Planner:
+def planner(visit: Visit) -> Planner:
     return Planner(visit("/plan"))
 
 

@@ -1,10 +1,13 @@
 """What holds on every page: nothing is blocked, nothing leaves the house, everyone can read it, and it fits the screen."""
 
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.conftest import Visit
 
 PAGES = {
     "home": ("/", 200),
@@ -39,8 +42,12 @@ EVERY_RULE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21
 OF_LOOKS = {
     "runOnly": {"type": "rule", "values": ["color-contrast", "target-size"]}
 }  # what a scheme or a size can break
-WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
-LOOKS = (("light", WIDE, EVERY_RULE), ("dark", PHONE, OF_LOOKS))
+WIDE: ViewportSize = {"width": 1280, "height": 900}
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LOOKS: tuple[tuple[Literal["light", "dark"], ViewportSize, dict[str, Any]], ...] = (
+    ("light", WIDE, EVERY_RULE),
+    ("dark", PHONE, OF_LOOKS),
+)
 WIDTHS = (320, 390, 768, 1024, 1920, 3840)
 SCENES_OWN = ("gallery",)  # every figure at once: axe reads each on its own page
 SLIDES = ("stage", "lesson on the stage")  # they keep a projector's shape and are scaled to it
@@ -69,8 +76,8 @@ def violations(page: Page) -> list[str]:
     """What axe finds, a line for each element: everything on a light board, colours and sizes again on a dark phone."""
     lines = []
     for scheme, size, rules in LOOKS:
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme)
+        page.set_viewport_size(size)
         settle(page)
         found = Axe().run(page, options=rules).response["violations"]
         lines += [
@@ -97,7 +104,7 @@ def too_wide(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_breaks_no_rule_fits_its_window_and_asks_no_other_host(visit, name: str) -> None:
+def test_a_page_breaks_no_rule_fits_its_window_and_asks_no_other_host(visit: Visit, name: str) -> None:
     path, status = PAGES[name]
     page = visit(path, status=status, reduced_motion="reduce")
     assert page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily").startswith("Kalam")
@@ -105,7 +112,7 @@ def test_a_page_breaks_no_rule_fits_its_window_and_asks_no_other_host(visit, nam
     assert name in SLIDES or too_wide(page) == []
 
 
-def test_axe_finds_nothing_with_a_working_open(visit) -> None:
+def test_axe_finds_nothing_with_a_working_open(visit: Visit) -> None:
     page = visit("/plan", reduced_motion="reduce")
     page.locator(".plan-answer a.value").first.click()
     expect(page.locator("#plan-working:popover-open h2")).to_be_visible()
@@ -113,27 +120,27 @@ def test_axe_finds_nothing_with_a_working_open(visit) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
-def test_nothing_moves_by_itself_for_those_who_ask_for_less_motion(visit, path: str) -> None:
+def test_nothing_moves_by_itself_for_those_who_ask_for_less_motion(visit: Visit, path: str) -> None:
     page = visit(path, reduced_motion="reduce")
     assert page.evaluate("document.getAnimations().filter((a) => a.playState === 'running').length") == 0
 
 
 @pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
-def test_a_page_can_be_printed(visit, path: str, tmp_path: Path) -> None:
+def test_a_page_can_be_printed(visit: Visit, path: str, tmp_path: Path) -> None:
     page = visit(path)
     sheet = page.pdf(path=tmp_path / "page.pdf", format="A4", tagged=True)
     assert sheet.startswith(b"%PDF") and len(sheet) > 10_000
 
 
 @pytest.mark.parametrize("path", ["/", "/plan", "/docs"])
-def test_the_chart_library_is_not_loaded_with_a_page(visit, asked: list[str], path: str) -> None:
+def test_the_chart_library_is_not_loaded_with_a_page(visit: Visit, asked: list[str], path: str) -> None:
     page = visit(path)
     page.wait_for_load_state("networkidle")
     assert [url for url in asked if "/board." in url]
     assert not [url for url in asked if "plotly" in url]
 
 
-def test_a_chart_is_drawn_when_it_is_opened_and_follows_the_plan(visit, asked: list[str]) -> None:
+def test_a_chart_is_drawn_when_it_is_opened_and_follows_the_plan(visit: Visit, asked: list[str]) -> None:
     page = visit("/plan")
     page.locator("#plan-explore summary", has_text="Memory over the step").click()
     chart = page.locator("#plan-chart-memory")
@@ -152,7 +159,7 @@ def test_a_chart_is_drawn_when_it_is_opened_and_follows_the_plan(visit, asked: l
     assert len([url for url in asked if "plotly" in url]) == 1
 
 
-def test_a_chosen_board_colour_stays_on_the_next_page(visit) -> None:
+def test_a_chosen_board_colour_stays_on_the_next_page(visit: Visit) -> None:
     page = visit("/", color_scheme="light")
     page.get_by_role("radio", name="dark").check(force=True)
     page.goto("/plan")

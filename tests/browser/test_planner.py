@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 import pytest
 from playwright.sync_api import Route, expect
 
+from tests.browser.conftest import Visit
 from tests.browser.planner import Planner
 
 BAD_CONFIG = '{"model_type": "llama", "hidden_size": 4096,'
@@ -26,7 +27,7 @@ CONFIG = json.dumps(
 
 
 @pytest.fixture
-def planner(visit) -> Planner:
+def planner(visit: Visit) -> Planner:
     return Planner(visit("/plan"))
 
 
@@ -164,7 +165,7 @@ def test_a_pasted_config_is_planned_and_a_broken_one_is_told(planner: Planner) -
     expect(planner.says("model")).to_contain_text("32 layers")
 
 
-def test_the_advice_of_a_finding_is_one_click_away(visit) -> None:
+def test_the_advice_of_a_finding_is_one_click_away(visit: Visit) -> None:
     planner = Planner(visit("/plan?tp=16&pp=4&gpus=1024"))
     page = planner.page
     more = page.locator(".plan-more summary")
@@ -180,7 +181,7 @@ def test_the_advice_of_a_finding_is_one_click_away(visit) -> None:
     assert taken in titles and taken not in page.locator(".note h3").all_text_contents()
 
 
-def test_a_very_long_config_is_told_and_breaks_nothing(visit) -> None:
+def test_a_very_long_config_is_told_and_breaks_nothing(visit: Visit) -> None:
     page = visit(f"/plan?model=pasted&config={quote('{' + 'x' * 10_000)}")
     expect(page.locator("#says-config")).to_contain_text("is no JSON")
     page.locator("#config").fill("y" * 30_000)

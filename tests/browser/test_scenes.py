@@ -5,6 +5,7 @@ from playwright.sync_api import Page, expect
 
 from app.board.scenes import SCENES
 from app.lessons.lesson import lessons
+from tests.browser.conftest import Visit
 from tests.browser.test_pages import settle, violations
 
 STAGES = ((1024, 768), (1280, 720), (1280, 800), (1920, 1080), (3840, 2160))
@@ -31,12 +32,12 @@ def shown(page: Page) -> int:
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_axe_finds_nothing_on_a_scene(visit, name: str) -> None:
+def test_axe_finds_nothing_on_a_scene(visit: Visit, name: str) -> None:
     assert violations(visit(f"/scenes/{name}", reduced_motion="reduce")) == []
 
 
 @pytest.mark.parametrize("name", SCENES)
-def test_a_scene_is_no_wider_than_its_window(visit, name: str) -> None:
+def test_a_scene_is_no_wider_than_its_window(visit: Visit, name: str) -> None:
     page = visit(f"/scenes/{name}")
     for width in (320, 390, 768, 1024, 1920, 3840):
         page.set_viewport_size({"width": width, "height": 900})
@@ -44,7 +45,7 @@ def test_a_scene_is_no_wider_than_its_window(visit, name: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
 
 
-def test_a_frame_opened_by_address_is_the_frame_reached_by_stepping(visit) -> None:
+def test_a_frame_opened_by_address_is_the_frame_reached_by_stepping(visit: Visit) -> None:
     page = visit("/scenes/ddp")
     page.locator("scene-player").focus()
     for _ in range(3):
@@ -55,7 +56,7 @@ def test_a_frame_opened_by_address_is_the_frame_reached_by_stepping(visit) -> No
     assert stepped == opened
 
 
-def test_keys_play_step_and_jump_only_while_the_player_has_the_focus(visit) -> None:
+def test_keys_play_step_and_jump_only_while_the_player_has_the_focus(visit: Visit) -> None:
     page = visit("/scenes/ddp", reduced_motion="reduce")
     page.keyboard.press("End")
     assert shown(page) == 0
@@ -74,7 +75,7 @@ def test_keys_play_step_and_jump_only_while_the_player_has_the_focus(visit) -> N
     expect(page.locator("[data-go=play]")).to_have_attribute("aria-pressed", "false")
 
 
-def test_a_knob_redraws_the_frame_one_is_at(visit) -> None:
+def test_a_knob_redraws_the_frame_one_is_at(visit: Visit) -> None:
     page = visit("/scenes/ddp?frame=4")
     page.locator("#gpus").fill("8")
     expect(page.locator(".scene-frame:not([hidden])")).to_contain_text("GPU 7")
@@ -85,7 +86,7 @@ def test_a_knob_redraws_the_frame_one_is_at(visit) -> None:
     expect(page.locator(".scene-frame[data-frame='4']")).to_be_visible()
 
 
-def test_a_prediction_is_told_which_mistake_it_is(visit) -> None:
+def test_a_prediction_is_told_which_mistake_it_is(visit: Visit) -> None:
     page = visit("/scenes/ddp")
     page.locator("[name=answer]").fill("42 GB")
     page.get_by_role("button", name="Check with the engine").click()
@@ -95,7 +96,7 @@ def test_a_prediction_is_told_which_mistake_it_is(visit) -> None:
     expect(page.locator("#scene-verdict")).to_contain_text("Yes")
 
 
-def test_without_a_script_frames_are_links(visit) -> None:
+def test_without_a_script_frames_are_links(visit: Visit) -> None:
     page = visit("/scenes/ddp", java_script_enabled=False)
     page.get_by_role("link", name="next frame").click()
     assert "frame=1" in page.url
@@ -103,7 +104,7 @@ def test_without_a_script_frames_are_links(visit) -> None:
 
 
 @pytest.mark.parametrize("name", [*SCENES, *(lesson.slug for lesson in lessons())])
-def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit, name: str) -> None:
+def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit: Visit, name: str) -> None:
     page = visit(f"/present/{name}", reduced_motion="reduce")
     for width, height in STAGES:
         page.set_viewport_size({"width": width, "height": height})
@@ -117,7 +118,7 @@ def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit, name: str) 
             page.keyboard.press("PageDown")
 
 
-def test_a_remote_moves_the_stage_and_blanks_it(visit) -> None:
+def test_a_remote_moves_the_stage_and_blanks_it(visit: Visit) -> None:
     page = visit("/present/ddp")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")

@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.conftest import Visit
 
 MIDDLE_MARK = """() => {
   const element = document.querySelector("topology-floor");
@@ -16,7 +18,7 @@ MIDDLE_MARK = """() => {
 }"""
 
 
-def floor(page: Page):
+def floor(page: Page) -> Locator:
     return page.locator("topology-floor")
 
 
@@ -24,7 +26,7 @@ def over(page: Page) -> int:
     return page.locator(".floor-hover path").count()
 
 
-def test_pointing_at_a_gpu_lights_its_groups_and_says_who_they_are(visit) -> None:
+def test_pointing_at_a_gpu_lights_its_groups_and_says_who_they_are(visit: Visit) -> None:
     page = visit("/topology")
     box = floor(page).locator("svg").bounding_box()
     assert box
@@ -35,7 +37,7 @@ def test_pointing_at_a_gpu_lights_its_groups_and_says_who_they_are(visit) -> Non
     expect(page.locator(".topology-readout")).to_be_empty()
 
 
-def test_keys_walk_over_the_gpus_and_enter_looks_from_one(visit) -> None:
+def test_keys_walk_over_the_gpus_and_enter_looks_from_one(visit: Visit) -> None:
     page = visit("/topology")
     floor(page).focus()
     for key in ("ArrowRight", "ArrowDown", "PageDown"):
@@ -50,7 +52,7 @@ def test_keys_walk_over_the_gpus_and_enter_looks_from_one(visit) -> None:
     expect(page.locator(".topology-readout")).to_contain_text("rank 1023,")
 
 
-def test_the_order_is_dragged_and_the_floor_follows(visit) -> None:
+def test_the_order_is_dragged_and_the_floor_follows(visit: Visit) -> None:
     page = visit("/topology")
     chip, place = (page.locator(f".axis-chip[data-axis={axis}]").bounding_box() for axis in ("dp", "pp"))
     assert chip and place
@@ -63,7 +65,7 @@ def test_the_order_is_dragged_and_the_floor_follows(visit) -> None:
     assert "rank_order=tp-cp-ep-pp-dp" in page.url
 
 
-def test_the_order_is_moved_by_keys_and_keeps_the_focus(visit) -> None:
+def test_the_order_is_moved_by_keys_and_keeps_the_focus(visit: Visit) -> None:
     page = visit("/topology")
     page.locator(".axis-chip[data-axis=tp]").focus()
     for _ in range(3):
@@ -72,7 +74,7 @@ def test_the_order_is_moved_by_keys_and_keeps_the_focus(visit) -> None:
     assert page.evaluate("document.activeElement.dataset.axis") == "tp"
 
 
-def test_an_order_without_meaning_stays_a_text_to_mend(visit) -> None:
+def test_an_order_without_meaning_stays_a_text_to_mend(visit: Visit) -> None:
     page = visit("/topology?rank_order=tp-tp-cp-dp-pp")
     expect(page.locator("#rank_order")).to_be_visible()
     expect(page.locator("#says-rank_order")).to_contain_text("tp stands there 2 times")
@@ -81,7 +83,7 @@ def test_an_order_without_meaning_stays_a_text_to_mend(visit) -> None:
     expect(floor(page)).to_be_visible()
 
 
-def test_a_step_plays_pauses_and_is_scrubbed(visit) -> None:
+def test_a_step_plays_pauses_and_is_scrubbed(visit: Visit) -> None:
     page = visit("/topology")
     play = page.locator("[data-play]")
     play.click()
@@ -97,7 +99,7 @@ def test_a_step_plays_pauses_and_is_scrubbed(visit) -> None:
     expect(page.locator("[data-clock]")).to_contain_text("1.47 of 4.91 s")
 
 
-def test_with_less_motion_a_step_goes_from_moment_to_moment(visit) -> None:
+def test_with_less_motion_a_step_goes_from_moment_to_moment(visit: Visit) -> None:
     page = visit("/topology", reduced_motion="reduce")
     play, seen = page.locator("[data-play]"), []
     for _ in range(4):
@@ -107,7 +109,7 @@ def test_with_less_motion_a_step_goes_from_moment_to_moment(visit) -> None:
     assert len(set(seen)) == 4
 
 
-def test_turning_a_knob_keeps_the_old_floor_until_it_has_a_meaning(visit) -> None:
+def test_turning_a_knob_keeps_the_old_floor_until_it_has_a_meaning(visit: Visit) -> None:
     page = visit("/topology")
     page.locator("#gpus").fill("1020")
     expect(page.locator("#plan-state")).to_contain_text("no meaning yet")
@@ -118,7 +120,7 @@ def test_turning_a_knob_keeps_the_old_floor_until_it_has_a_meaning(visit) -> Non
 
 
 @pytest.mark.parametrize("gpus", [16384, 131072])
-def test_a_large_floor_is_pointed_at_too(visit, gpus: int) -> None:
+def test_a_large_floor_is_pointed_at_too(visit: Visit, gpus: int) -> None:
     page = visit(f"/topology?model=llama-3-405b&gpus={gpus}&pp=16&cp=2&batch=8192")
     x, y, rank = page.evaluate(MIDDLE_MARK)
     page.mouse.move(x, y)
@@ -128,7 +130,7 @@ def test_a_large_floor_is_pointed_at_too(visit, gpus: int) -> None:
     expect(page.locator("#topology-talks-title + .remark")).to_contain_text(f"rank {rank:,}")
 
 
-def test_the_planner_shows_its_floor_when_asked(visit) -> None:
+def test_the_planner_shows_its_floor_when_asked(visit: Visit) -> None:
     page = visit("/plan")
     page.get_by_text("On the floor of the cluster").click()
     expect(page.locator("#plan-floor svg")).to_be_visible()
@@ -138,7 +140,7 @@ def test_the_planner_shows_its_floor_when_asked(visit) -> None:
     expect(page).to_have_url(re.compile(r"/topology\?.*tp=4"))
 
 
-def test_without_scripts_the_floor_and_its_words_are_there(visit) -> None:
+def test_without_scripts_the_floor_and_its_words_are_there(visit: Visit) -> None:
     page = visit("/topology", java_script_enabled=False)
     page.locator("#rank_order").fill("tp-cp-ep-pp-dp")
     page.locator("#you").fill("100")

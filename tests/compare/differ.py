@@ -73,7 +73,9 @@ def compared(old_path: Path, new_path: Path) -> Compared:
     """Compare two files of records."""
     old, new = Records(old_path), Records(new_path)
     groups: dict[tuple[str, str], Group] = {}
-    counts = {part: dict.fromkeys(("compared", "same", "changed", "only_old", "only_new"), 0) for part in PARTS}
+    counts: dict[str, dict[str, int]] = {
+        part: dict.fromkeys(("compared", "same", "changed", "only_old", "only_new"), 0) for part in PARTS
+    }
 
     def add(key: Key, change: Change) -> None:
         groups.setdefault((change.kind, change.where), Group(change.kind, change.where)).places.append((key, change))

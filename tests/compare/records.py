@@ -66,7 +66,7 @@ def written(path: Path, records: Iterable[Record]) -> None:
 class Records:
     """A file of records: where each stands and what it answers in short. Bodies stay on disk until they are asked for."""
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path) -> None:
         self.file = path.open("rb")
         self.places: dict[Key, int] = {}
         self.digests: dict[Key, bytes] = {}

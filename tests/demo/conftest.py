@@ -34,7 +34,7 @@ class Stage:
         run = self.submit(name, **knobs)
         return [event async for event in run.follow()]
 
-    def submit(self, name: str, client: str = "test", **knobs: object) -> Run:
+    def submit(self, name: str, client: str = "test", /, **knobs: object) -> Run:
         demo = demo_named(name)
         known = {knob.name for knob in demo.knobs}
         small = {name: value for name, value in SMALL.items() if name in known}

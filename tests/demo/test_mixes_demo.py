@@ -7,7 +7,7 @@ from app.runner.demos.mixes import mesh_of
 from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, of, wrong
 
-TINY = {"layers": 2, "sequence": 16, "batch": 4, "micro_batches": 2}
+TINY: dict[str, object] = {"layers": 2, "sequence": 16, "batch": 4, "micro_batches": 2}
 CASES: list[tuple[str, dict[str, object], set[str]]] = [
     (
         "tp-fsdp",

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,7 @@ async def started(run: Run, kind: str = "step") -> None:
 
 
 async def ended(run: Run) -> str:
-    async for event in run.follow():
-        last = event.KIND
-    return last
+    return [event.KIND async for event in run.follow()][-1]
 
 
 def test_a_cancelled_run_is_gone_at_once(stage: Stage) -> None:
@@ -66,7 +65,7 @@ def test_twenty_at_once_are_queued_or_refused(stage: Stage) -> None:
         runs, refused = [], []
         for number in range(20):
             try:
-                runs.append(stage.submit("ddp", client=f"visitor {number}", ranks=2, steps=1, layers=1))
+                runs.append(stage.submit("ddp", f"visitor {number}", ranks=2, steps=1, layers=1))
             except Refusal as refusal:
                 refused.append(refusal)
         for run in runs[2:]:
@@ -83,9 +82,9 @@ def test_twenty_at_once_are_queued_or_refused(stage: Stage) -> None:
 
 def test_a_visitor_has_one_run_at_a_time(stage: Stage) -> None:
     async def twice() -> Refusal:
-        run = stage.submit("ddp", client="me", **LONG)
+        run = stage.submit("ddp", "me", **LONG)
         with pytest.raises(Refusal) as refusal:
-            stage.submit("ddp", client="me", **LONG)
+            stage.submit("ddp", "me", **LONG)
         await stage.runner.cancel(run.id)
         await ended(run)
         return refusal.value
@@ -98,6 +97,7 @@ def test_a_follower_that_goes_changes_nothing_and_one_that_comes_back_goes_on(st
         run = stage.submit("ddp", ranks=2)
         follower = run.follow()
         seen = [await anext(follower) for _ in range(4)]
+        assert isinstance(follower, AsyncGenerator)
         await follower.aclose()
         again = [event async for event in run.follow(after=seen[-1].seq)]
         assert seen + again == run.events and run.state == "done"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.runner.catalog import DEMOS
+from app.runner.catalog import DEMOS, checked
 from engine.lens.demo_model import TinyGpt
 from tests.demo.conftest import Stage, of, wrong
 
@@ -77,6 +77,6 @@ def test_the_engine_knows_every_tensor_of_the_model(hidden: int, layers: int, se
 
 def test_every_demo_predicts_before_it_runs() -> None:
     for demo in DEMOS.values():
-        prediction = demo.predict({knob.name: knob.default for knob in demo.knobs})
+        prediction = demo.predict(checked(demo, {}))
         assert prediction.held or prediction.failure or prediction.more, demo.name
         assert prediction.told().notes

@@ -10,6 +10,9 @@ from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
+Document = Callable[..., dict[str, Any]]
+Ask = Callable[..., Estimate]
+RefusalOf = Callable[..., Refusal]
 OUTER = ("sequence_tokens", "precision", "stack", "layout", "training")
 
 
@@ -22,19 +25,19 @@ def changed(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def document() -> Callable[..., dict[str, Any]]:
+def document() -> Document:
     """Write the card's scenario with some of its keys changed; keys of the layout may be given directly."""
     return changed
 
 
 @pytest.fixture(scope="session")
-def ask() -> Callable[..., Estimate]:
+def ask() -> Ask:
     """Estimate that scenario."""
     return lambda **changes: estimate(scenario_from(changed(**changes)))
 
 
 @pytest.fixture(scope="session")
-def refusal_of() -> Callable[..., Refusal]:
+def refusal_of() -> RefusalOf:
     """The Refusal that it ends in."""
 
     def refused(**changes: Any) -> Refusal:
@@ -47,6 +50,6 @@ def refusal_of() -> Callable[..., Refusal]:
 
 
 @pytest.fixture(scope="session")
-def card(ask: Callable[..., Estimate]) -> Estimate:
+def card(ask: Ask) -> Estimate:
     """70B on 1,024 H100: TP 8, PP 4, DP 32, 16 micro-batches, ZeRO-1."""
     return ask()

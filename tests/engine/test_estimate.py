@@ -10,6 +10,7 @@ from engine.estimate import Estimate, estimate
 from engine.language.units import GB, GIB
 from engine.memory.parameters import count
 from engine.scenario import scenario_from
+from tests.engine.conftest import Ask
 
 
 def near(value: float, rel: float = 0.03) -> Any:
@@ -42,7 +43,7 @@ def test_the_stages_hold_the_whole_model(card: Estimate) -> None:
     assert 8 * sum(stage.parameters for stage in card.stages) == pytest.approx(card.parameters.value)
 
 
-def test_a_tied_head_at_the_other_end_of_the_pipe_is_a_second_copy(ask: Any) -> None:
+def test_a_tied_head_at_the_other_end_of_the_pipe_is_a_second_copy(ask: Ask) -> None:
     tied = {"layers": 8, "hidden": 1024, "heads": 8, "vocab": 50_000, "tied": True}
     held = sum(stage.parameters for stage in ask(model=tied, gpus=4, tp=1, pp=4).stages)
     assert held == pytest.approx(
@@ -59,7 +60,7 @@ def test_the_bubble_both_ways_and_micro_batches_in_flight(card: Estimate) -> Non
     assert card.alone.in_flight == (4, 3, 2, 1)
 
 
-def test_interleaving_brings_it_to_8_6_and_4_5_percent(ask: Any) -> None:
+def test_interleaving_brings_it_to_8_6_and_4_5_percent(ask: Ask) -> None:
     assert ask(schedule="interleaved", vp=2).alone.bubble_of_total == near(0.0857, 1e-3)
     assert ask(schedule="interleaved", vp=4).alone.bubble_of_total == near(0.0448, 1e-2)
 
@@ -86,7 +87,7 @@ def test_gradients_travel_once_and_hand_overs_are_16_8_mb(card: Estimate) -> Non
     assert sent["TP all-gather"].payload_bytes == near(134e6, 0.01)
 
 
-def test_a_two_to_one_spine_doubles_what_crosses_it(ask: Any) -> None:
+def test_a_two_to_one_spine_doubles_what_crosses_it(ask: Ask) -> None:
     def gradients(**changes: Any) -> float:
         step = ask(rank_order="tp-cp-ep-pp-dp", **changes).step
         return sum(c.seconds.value for c in step.communication if c.axis == "dp")
@@ -109,7 +110,7 @@ def test_one_measured_run_has_three_mfus(flop: float, share: float) -> None:
     assert flop_utilization(flop, 1_145_202, 1024, 989e12) == pytest.approx(share, abs=5e-4)
 
 
-def test_the_same_run_is_predicted_within_5_percent(ask: Any) -> None:
+def test_the_same_run_is_predicted_within_5_percent(ask: Ask) -> None:
     """NVIDIA dgxc-benchmarking, llama3.1, release 25.04.01: TP 4, PP 4, VP 5, CP 2, 2,048 sequences in 14.65 s."""
     run = ask(tp=4, pp=4, cp=2, vp=5, schedule="interleaved", micro_batches=64, gradient_bytes=2)
     assert run.step.seconds.value == near(14.65, 0.05)
@@ -122,7 +123,7 @@ def test_the_conventions_are_in_order(card: Estimate) -> None:
     assert 0.3 < mfu.causal.value < 0.55
 
 
-def test_the_run_at_a_given_mfu_is_the_cards_arithmetic(ask: Any) -> None:
+def test_the_run_at_a_given_mfu_is_the_cards_arithmetic(ask: Ask) -> None:
     run = ask(model="whiteboard-70b", training={"mfu": 0.4}).training
     assert run.flop.value == near(6.3e24, 1e-9)
     assert run.gpu_hours.value == near(4.4e6, 0.01)
@@ -138,7 +139,7 @@ def test_the_run_at_the_computed_speed_agrees_with_its_own_mfu(card: Estimate) -
     assert 0.9 < run.goodput_share.value < 1
 
 
-def test_405b_at_128k_tokens_needs_context_parallelism_and_recomputation(ask: Any) -> None:
+def test_405b_at_128k_tokens_needs_context_parallelism_and_recomputation(ask: Ask) -> None:
     """The degrees of Meta's long-context stage: TP 8, CP 16, PP 16, DP 8."""
     meta = {
         "model": "llama-3-405b",
@@ -157,12 +158,12 @@ def test_405b_at_128k_tokens_needs_context_parallelism_and_recomputation(ask: An
     assert cut.step.placement.reach("cp").leaves_node
 
 
-def test_fsdp_alone_on_64_gpus_holds_the_cards_17_5_gb_of_state(ask: Any) -> None:
+def test_fsdp_alone_on_64_gpus_holds_the_cards_17_5_gb_of_state(ask: Ask) -> None:
     alone = ask(model="whiteboard-70b", gpus=64, tp=1, pp=1, zero=3, recompute="full", micro_batches=1).stages[0]
     assert (alone.weights.value + alone.gradients.value + alone.optimizer.value) / GB == near(17.5, 1e-3)
 
 
-def test_zero_3_with_hsdp_sums_gradients_across_its_groups(ask: Any) -> None:
+def test_zero_3_with_hsdp_sums_gradients_across_its_groups(ask: Ask) -> None:
     sharded = {c.what for c in ask(pp=1, zero=3).step.communication}
     grouped = {c.what for c in ask(pp=1, zero=3, hsdp_shard=16).step.communication}
     assert grouped - sharded == {"HSDP all-reduce"}

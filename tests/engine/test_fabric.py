@@ -32,7 +32,7 @@ def built(name: str, nodes: int) -> Fabric:
 def test_nodes_units_and_leaves_are_those_that_the_gpus_stand_in(name: str, nodes: int) -> None:
     fabric = built(name, nodes)
     ranks = np.arange(fabric.gpus)
-    counted = [np.unique(place(ranks)).tolist() for place in (fabric.node_of, fabric.unit_of, fabric.leaf_of)]  # type: ignore[arg-type]
+    counted = [np.unique(place(ranks)).tolist() for place in (fabric.node_of, fabric.unit_of, fabric.leaf_of)]
     assert counted == [list(range(count)) for count in (fabric.nodes, fabric.units, fabric.leaves)]
     assert fabric.nodes == nodes
     assert fabric.units == -(-nodes // fabric.cluster.nodes_per_unit)
@@ -42,7 +42,7 @@ def test_nodes_units_and_leaves_are_those_that_the_gpus_stand_in(name: str, node
 def test_every_leaf_of_a_full_unit_has_all_its_nics(name: str, nodes: int) -> None:
     """The last unit, where it is not full, has as many fewer on each leaf."""
     fabric = built(name, nodes)
-    hanging = np.bincount(fabric.leaf_of(np.arange(fabric.gpus)), minlength=fabric.leaves)  # type: ignore[arg-type]
+    hanging = np.bincount(fabric.leaf_of(np.arange(fabric.gpus)), minlength=fabric.leaves)
     full = fabric.gpus // fabric.gpus_per_unit * fabric.leaves_per_unit
     assert (hanging[:full] == fabric.nics_per_leaf).all()
     assert (hanging[full:] < fabric.nics_per_leaf).all()
@@ -81,7 +81,7 @@ def test_the_72_gpus_of_a_rack_take_turns_on_its_four_rails(rank: int, leaf: int
 
 def test_rails_that_do_not_divide_a_nodes_gpus_leave_some_leaves_a_nic_a_node_short() -> None:
     fabric = Fabric(H100.model_copy(update={"rails": 3}), 512)
-    assert np.bincount(fabric.leaf_of(np.arange(512))).tolist() == 2 * [96, 96, 64]  # type: ignore[arg-type]
+    assert np.bincount(fabric.leaf_of(np.arange(512))).tolist() == 2 * [96, 96, 64]
     assert fabric.nics_per_leaf == 96
 
 

@@ -12,6 +12,7 @@ from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES
 from engine.pipeline.schedules.placement import loop
 from engine.scenario import scenario_from
+from tests.engine.conftest import Ask
 from tests.test_families import finding_codes
 
 FOLDER = Path(findings.__file__).parent
@@ -53,7 +54,7 @@ def codes(result: Estimate) -> dict[str, str]:
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
 def test_a_red_flag_is_raised_where_it_is_due_and_nowhere_else(
-    ask: Any, code: str, severity: str, raises: Any, silent: Any
+    ask: Ask, code: str, severity: str, raises: dict[str, Any], silent: dict[str, Any]
 ) -> None:
     assert codes(ask(**raises)).get(code) == severity
     assert codes(ask(**silent)).get(code) != severity
@@ -70,7 +71,7 @@ def test_every_file_of_rules_is_asked() -> None:
 
 @pytest.mark.parametrize(("code", "severity", "raises", "silent"), CASES, ids=NAMES)
 def test_findings_are_sorted_and_their_changes_are_legal(
-    ask: Any, code: str, severity: str, raises: Any, silent: Any
+    ask: Ask, code: str, severity: str, raises: dict[str, Any], silent: dict[str, Any]
 ) -> None:
     result = ask(**raises)
     ranks = [RANK[finding.severity] for finding in findings_of(result)]
@@ -111,7 +112,7 @@ def taken(result: Estimate, finding: Finding) -> Estimate:
         ("simpler-layout-fits", {"model": "llama-3-8b", "gpus": 32}),
     ],
 )
-def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scenario: dict[str, Any]) -> None:
+def test_the_change_a_finding_offers_makes_it_go_away(ask: Ask, code: str, scenario: dict[str, Any]) -> None:
     before = ask(**scenario)
     finding = next(finding for finding in findings_of(before) if finding.code == code)
     assert finding.change
@@ -120,7 +121,7 @@ def test_the_change_a_finding_offers_makes_it_go_away(ask: Any, code: str, scena
 
 @pytest.mark.parametrize("schedule", [name for name, known in SCHEDULES.items() if known.arrange is loop])
 @pytest.mark.parametrize("micro_batches", [4, 8, 16])
-def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, micro_batches: int) -> None:
+def test_interleaving_is_offered_only_where_it_helps(ask: Ask, schedule: str, micro_batches: int) -> None:
     """ZB-H1 with few micro-batches wastes more than a tenth, yet two chunks a stage may waste more still."""
     result = ask(schedule=schedule, micro_batches=micro_batches)
     for finding in findings_of(result):
@@ -138,7 +139,7 @@ def test_interleaving_is_offered_only_where_it_helps(ask: Any, schedule: str, mi
         ("too-few-micro-batches", {"schedule": "dualpipe", "micro_batches": 4}),
     ],
 )
-def test_refusals_carry_the_same_codes(ask: Any, code: str, layout: dict[str, Any]) -> None:
+def test_refusals_carry_the_same_codes(ask: Ask, code: str, layout: dict[str, Any]) -> None:
     with pytest.raises(Refusal) as refused:
         ask(**layout)
     assert refused.value.code == code

@@ -15,7 +15,7 @@ from sympy.parsing.latex import parse_latex
 
 import engine
 from engine.language.domain import domain_of
-from engine.language.formula import FORMULAS, Formula, formula
+from engine.language.formula import FORMULAS, Formula, Number, WrongModel, formula
 from engine.language.refusal import Refusal
 
 for module in pkgutil.walk_packages(engine.__path__, "engine."):
@@ -75,7 +75,7 @@ def test_the_latex_is_what_the_function_computes(made: Formula, case: Any) -> No
 
 def test_a_latex_that_says_something_else_is_noticed() -> None:
     @formula(r"\frac{<p>}{<m> + <p> - 1}", unit="share", source="a misprint")
-    def misprinted(p, m):  # type: ignore[no-untyped-def]
+    def misprinted(p: Number, m: Number) -> Number:
         """Deliberately wrong.   [share]
 
         p   pipeline stages   [count]
@@ -98,7 +98,10 @@ def test_the_latex_with_values_put_in_is_the_value(made: Formula, case: Any) -> 
 def number_in(text: str) -> float:
     assert "<" not in text
     value = sympy.sympify(parse_latex(text.replace("{,}", ""), backend="lark"))
-    return float(bool(value)) if value in (sympy.true, sympy.false) else float(value)
+    if value in (sympy.true, sympy.false):
+        return float(bool(value))
+    assert isinstance(value, sympy.Expr)
+    return float(value)
 
 
 def test_a_large_number_keeps_its_own_power_when_it_is_squared() -> None:
@@ -151,7 +154,7 @@ WRONG = [(made, wrong) for made in FORMULAS.values() for wrong in made.wrongs]
 
 
 @pytest.mark.parametrize(("made", "wrong"), WRONG, ids=[f"{made.name}-{wrong.name}" for made, wrong in WRONG])
-def test_a_wrong_model_is_wrong_somewhere_and_says_why(made: Formula, wrong: Any) -> None:
+def test_a_wrong_model_is_wrong_somewhere_and_says_why(made: Formula, wrong: WrongModel) -> None:
     assert wrong.title
     assert wrong.why.endswith(".")
     chance = random.Random(0)

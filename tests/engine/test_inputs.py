@@ -125,7 +125,7 @@ ANYTHING: st.SearchStrategy[Any] = (
 @given(st.sampled_from([STEPS, SHARE, SIZE, DEAL, NORMS, NOTE]), ANYTHING)
 def test_the_nearest_that_works_works_and_what_is_read_writes_itself_back(each: Input, value: object) -> None:
     try:
-        read = each.read(value)
+        read: Any = each.read(value)
     except Refusal as refusal:
         assert refusal.field == each.name and len(refusal.sentence) < 200
         if refusal.nearest is not None:

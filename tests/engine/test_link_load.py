@@ -1,6 +1,6 @@
 """Bytes and flows on every link, counted again with plain loops over groups; and what the card's two rank orders load."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
@@ -20,20 +20,27 @@ from engine.network.issued import Collective
 from engine.network.link_load import LinkLoad, busy_share, load_of, uplink_share
 from engine.network.payloads import parameter_payload_bytes
 from engine.network.placement import Members, Placement
+from tests.engine.conftest import Ask
 
 AXIS_OF = {"data": "dp", "shard": "dp", "replica": "dp", "expert-data": "dp"}
 RINGS = ("all_gather", "reduce_scatter", "all_reduce")
 TOTAL = 2 * 96.0  # sent by a rank in the two collectives of a step that these tests count   [bytes]
+
+Tally = defaultdict[int, float]  # by GPU or leaf; what is not in it is 0
+
+
+def tally() -> Tally:
+    return defaultdict(float)
 
 
 @dataclass
 class Counted:
     """What plain loops put on the links: bytes by GPU or leaf, and for every NIC what part of its bytes goes up."""
 
-    nvlink: Counter[int] = field(default_factory=Counter)
-    nic: Counter[int] = field(default_factory=Counter)
-    uplink: Counter[int] = field(default_factory=Counter)
-    risen: Counter[int] = field(default_factory=Counter)
+    nvlink: Tally = field(default_factory=tally)
+    nic: Tally = field(default_factory=tally)
+    uplink: Tally = field(default_factory=tally)
+    risen: Tally = field(default_factory=tally)
 
     def send(self, fabric: Fabric, source: int, target: int, sent: float, nics: list[int] | None = None) -> None:
         """Bytes from one GPU to another, leaving the node over these NICs in equal parts."""
@@ -47,8 +54,8 @@ class Counted:
                 self.risen[nic] += part
                 self.uplink[leaf(fabric, nic)] += part
 
-    def flows(self, fabric: Fabric) -> Counter[int]:
-        found: Counter[int] = Counter()
+    def flows(self, fabric: Fabric) -> Tally:
+        found = tally()
         for nic, part in self.risen.items():
             found[leaf(fabric, nic)] += part / self.nic[nic]
         return found
@@ -103,7 +110,7 @@ def sends(group: list[int], fabric: Fabric, counted: Counted, step: int, closed:
             counted.send(fabric, source, group[(place + step) % len(group)], TOTAL / 2)
 
 
-def same(load: LinkLoad, fabric: Fabric, counted: Counted, flows: Counter[int]) -> None:
+def same(load: LinkLoad, fabric: Fabric, counted: Counted, flows: Tally) -> None:
     for given_, again, links in (
         (load.nvlink_bytes, counted.nvlink, fabric.gpus),
         (load.nic_bytes, counted.nic, fabric.gpus),
@@ -183,14 +190,16 @@ def test_an_all_to_all_loads_the_links_that_a_loop_over_pairs_counts(placed: Pla
 @given(placed=placements())
 def test_sends_between_stages_load_the_links_that_a_loop_over_neighbours_counts(placed: Placement) -> None:
     """Forward and backward flows do not meet: the more of the two counts."""
-    fabric, both, flows = fabric_of(placed), Counted(), Counter[int]()
+    fabric, both, flows = fabric_of(placed), Counted(), tally()
     for step in (1, -1) if placed.layout.pp > 1 else ():
         one_way = Counted()
         for group in groups_of(placed, "pp"):
             sends(group, fabric, one_way, step, closed=placed.layout.vp > 1)
-        for name in ("nvlink", "nic", "uplink"):
-            getattr(both, name).update(getattr(one_way, name))
-        flows |= one_way.flows(fabric)
+        for whole, part in ((both.nvlink, one_way.nvlink), (both.nic, one_way.nic), (both.uplink, one_way.uplink)):
+            for link, sent in part.items():
+                whole[link] += sent
+        for link, flow in one_way.flows(fabric).items():
+            flows[link] = max(flows[link], flow)
     same(load_of(issued(placed, "pp", "send"), placed, fabric), fabric, both, flows)
 
 
@@ -250,7 +259,7 @@ def test_with_pp_last_gradients_stay_under_their_leaves_and_32_sends_a_leaf_go_u
     assert "dp-crosses-spine" not in {finding.code for finding in findings_of(card)}
 
 
-def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_much(ask: Any) -> None:
+def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_much(ask: Ask) -> None:
     """8 stages of 4 nodes each in a unit, so a unit has 8 ranks of a DP group: on one rail, 4 stages send from the last."""
     swapped = ask(rank_order="tp-cp-ep-pp-dp")
     dp, pp = rows(swapped)["dp"], rows(swapped)["pp"]
@@ -265,14 +274,14 @@ def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_
 
 @pytest.mark.parametrize(("oversubscription", "share"), [(1, 1.0), (2, 2.0), (4, 4.0)])
 def test_sends_fill_a_leafs_uplinks_at_1_to_1_and_need_twice_of_them_at_2_to_1(
-    ask: Any, oversubscription: float, share: float
+    ask: Ask, oversubscription: float, share: float
 ) -> None:
     row = rows(ask(cluster={"base": "hgx-h100", "oversubscription": oversubscription}))["pp"]
     assert row.uplinks.value == share == uplink_share(f=32, n=32, o=oversubscription)
     assert row.alone_s == pytest.approx(row.seconds)  # all 32 at once: nobody gets more than is sure
 
 
-def test_two_kinds_of_traffic_add_their_bytes_and_the_larger_of_their_flows(ask: Any) -> None:
+def test_two_kinds_of_traffic_add_their_bytes_and_the_larger_of_their_flows(ask: Ask) -> None:
     swapped = ask(rank_order="tp-cp-ep-pp-dp")
     row, placed = rows(swapped)["dp"], swapped.step.placement
     parts = [load_of(collective, placed, row.fabric) for collective in row.collectives]

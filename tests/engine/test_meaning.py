@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import scenario_from
+from tests.engine.conftest import Document, RefusalOf
 
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"tp": 6}, "layout.tp = 6: tp must divide the 64 attention heads; the nearest that works: 4 or 8"),
@@ -48,13 +49,13 @@ CASES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("changes", "sentence"), CASES, ids=[str(row[0])[:50] for row in CASES])
 def test_a_layout_without_a_meaning_is_refused_in_these_words(
-    refusal_of: Any, changes: dict[str, Any], sentence: str
+    refusal_of: RefusalOf, changes: dict[str, Any], sentence: str
 ) -> None:
     found = [each.sentence for each in refusal_of(**changes).all]
     assert sentence in found[0]
 
 
-def test_an_ungated_odd_shape_names_degrees_that_satisfy_every_rule(refusal_of: Any) -> None:
+def test_an_ungated_odd_shape_names_degrees_that_satisfy_every_rule(refusal_of: RefusalOf) -> None:
     """10 and 20 divide the 40 heads, but only 8 goes with 8 KV heads."""
     model = {"layers": 8, "hidden": 5120, "heads": 40, "kv_heads": 8, "vocab": 1000}
     assert refusal_of(model=model, gpus=64, tp=16).nearest == "8 or 40"
@@ -63,7 +64,7 @@ def test_an_ungated_odd_shape_names_degrees_that_satisfy_every_rule(refusal_of: 
 @pytest.mark.parametrize("cp", [2, 4])
 @pytest.mark.parametrize("sequence_parallel", [True, False])
 def test_the_sequence_named_divides_by_every_piece(
-    refusal_of: Any, document: Any, cp: int, sequence_parallel: bool
+    refusal_of: RefusalOf, document: Document, cp: int, sequence_parallel: bool
 ) -> None:
     changes: dict[str, Any] = {
         "model": "gpt3-175b",
@@ -114,7 +115,7 @@ def with_nearest(changes: dict[str, Any], refusal: Refusal, value: int) -> dict[
         },
     ),
 )
-def test_the_nearest_value_named_works(document: Any, model: str, layout: dict[str, Any]) -> None:
+def test_the_nearest_value_named_works(document: Document, model: str, layout: dict[str, Any]) -> None:
     changes = {"model": model, **layout}
     try:
         scenario_from(document(**changes))

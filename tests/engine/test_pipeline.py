@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from engine.language.formula import Formula
 from engine.pipeline import bubble as pipeline
 from engine.pipeline import in_flight as held
 
@@ -41,7 +42,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("formula", "answer", "mistake", "numbers"), WRONG, ids=[row[2] for row in WRONG])
-def test_a_known_mistake_is_recognised(formula, answer: float, mistake: str, numbers: dict[str, float]) -> None:
+def test_a_known_mistake_is_recognised(
+    formula: Formula, answer: float, mistake: str, numbers: dict[str, float]
+) -> None:
     found = formula.recognise(answer, **numbers)
     assert found is not None and found.name == mistake
     assert formula(**numbers) != pytest.approx(answer)

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import permutations
 from math import prod
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +16,10 @@ from engine.language.refusal import Refusal
 from engine.layout.grid import Grid
 from engine.layout.layout import AXES, Layout
 from engine.layout.meaning import meaning_refusals
-from engine.network.placement import Placement
+from engine.network.placement import Members, Placement
 from engine.scenario import scenario_from
 from tests.conftest import Framework
+from tests.engine.conftest import Ask, RefusalOf
 
 RANKS = 64
 ORDERS = ["-".join(order) for order in permutations(AXES)]
@@ -146,14 +146,24 @@ def test_the_example_of_megatrons_docstring() -> None:
     assert in_order("tp-pp-dp", {"tp": 2, "pp": 2, "dp": 2}).groups(["dp"]).tolist() == printed
 
 
+OF_DENSE: list[tuple[Members, set[str]]] = [
+    ("tp", {"tp"}),
+    ("cp", {"cp"}),
+    ("dp", {"dp"}),
+    ("pp", {"pp"}),
+    ("data", {"dp", "cp"}),
+]
+OF_EXPERTS: list[tuple[Members, set[str]]] = [("ep", {"ep"}), ("expert-data", {"dp"})]
+
+
 @each_layout
 @pytest.mark.parametrize("first", AXES)
 def test_groups_are_megatrons_in_every_order(layout: Layout, first: str) -> None:
     for order in (order for order in ORDERS if order.startswith(first)):
         there, dense, experts = placed(layout, order), dense_degrees(layout), expert_degrees(layout)
-        for members, joined in [("tp", {"tp"}), ("cp", {"cp"}), ("dp", {"dp"}), ("pp", {"pp"}), ("data", {"dp", "cp"})]:
+        for members, joined in OF_DENSE:
             assert there.groups(members).tolist() == megatron_groups(order, dense, joined), (order, members)
-        for members, joined in [("ep", {"ep"}), ("expert-data", {"dp"})]:
+        for members, joined in OF_EXPERTS:
             assert there.groups(members).tolist() == megatron_groups(order, experts, joined), (order, members)
 
 
@@ -185,7 +195,9 @@ def test_orders_are_refused_where_experts_would_stand_in_another_stage(layout: L
             assert found == []
 
 
-def test_a_pipeline_in_the_middle_is_refused_in_a_sentence_where_experts_have_another_width(refusal_of: Any) -> None:
+def test_a_pipeline_in_the_middle_is_refused_in_a_sentence_where_experts_have_another_width(
+    refusal_of: RefusalOf,
+) -> None:
     refusal = refusal_of(model="mixtral-8x7b", gpus=RANKS, tp=2, pp=4, ep=4, rank_order="tp-cp-ep-pp-dp")
     assert refusal.sentence == (
         "layout.rank_order = tp-cp-ep-pp-dp: pp must come last where experts have another data-parallel width than the rest, "
@@ -193,7 +205,7 @@ def test_a_pipeline_in_the_middle_is_refused_in_a_sentence_where_experts_have_an
     )
 
 
-def test_a_pipeline_in_the_middle_is_fine_without_experts(ask: Any) -> None:
+def test_a_pipeline_in_the_middle_is_fine_without_experts(ask: Ask) -> None:
     assert ask(rank_order="pp-dp-ep-cp-tp", tp=2, pp=4, gpus=RANKS).step.placement.stride("pp") == 1
 
 
@@ -213,7 +225,7 @@ def test_a_pipeline_in_the_middle_is_fine_without_experts(ask: Any) -> None:
     ],
 )
 def test_an_order_that_does_not_name_each_axis_once_is_told_what_is_wrong_and_what_would_work(
-    ask: Any, refusal_of: Any, order: str, wrong: str, nearest: str
+    ask: Ask, refusal_of: RefusalOf, order: str, wrong: str, nearest: str
 ) -> None:
     refusal = refusal_of(rank_order=order)
     assert (refusal.field, refusal.code, refusal.nearest) == ("layout.rank_order", "rank-order", nearest)

@@ -6,6 +6,7 @@ import pytest
 
 from engine.language.refusal import Refusal
 from engine.scenario import model_from, scenario_from
+from tests.engine.conftest import Document
 
 NAN, INF = float("nan"), float("inf")
 
@@ -17,7 +18,7 @@ def refused(whole: object) -> Refusal:
     return found.value
 
 
-def test_only_model_cluster_and_gpus_are_needed(document: Any) -> None:
+def test_only_model_cluster_and_gpus_are_needed(document: Document) -> None:
     card = scenario_from(document())
     layout = card.layout
     assert (layout.tp, layout.cp, layout.ep, layout.pp, layout.dp, layout.vp) == (8, 1, 1, 4, 32, 1)
@@ -27,13 +28,13 @@ def test_only_model_cluster_and_gpus_are_needed(document: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["model", "cluster", "gpus"])
-def test_what_is_needed_and_missing_is_named(document: Any, key: str) -> None:
+def test_what_is_needed_and_missing_is_named(document: Document, key: str) -> None:
     whole = document()
     del whole[key]
     assert refused(whole).sentence == f"{key}: is needed"
 
 
-def test_the_full_document_of_the_contract_is_accepted(document: Any) -> None:
+def test_the_full_document_of_the_contract_is_accepted(document: Document) -> None:
     layout = {"tp": 8, "cp": 1, "ep": 1, "pp": 4, "dp": 32, "vp": 1, "schedule": "1f1b", "micro_batch": 1, "micro_batches": 16, "zero": 1,
               "hsdp_shard": None, "sequence_parallel": True, "recompute": "none", "gradient_bytes": 4, "rank_order": "tp-cp-ep-dp-pp"}  # fmt: skip
     whole = {
@@ -49,11 +50,11 @@ def test_the_full_document_of_the_contract_is_accepted(document: Any) -> None:
     assert scenario_from(whole) == scenario_from(document())
 
 
-def test_a_whole_number_written_as_a_float_is_a_whole_number(document: Any) -> None:
+def test_a_whole_number_written_as_a_float_is_a_whole_number(document: Document) -> None:
     assert scenario_from(document(gpus=1024.0, tp=8.0)) == scenario_from(document())
 
 
-def test_fsdp_picks_its_own_software(document: Any) -> None:
+def test_fsdp_picks_its_own_software(document: Document) -> None:
     assert scenario_from(document(zero=3, pp=1)).stack_name == "fsdp2"
     assert scenario_from(document(zero=3, pp=1, stack="fsdp2-compiled")).stack_name == "fsdp2-compiled"
 
@@ -123,7 +124,7 @@ BAD: list[tuple[dict[str, Any], str, str, str | None]] = [
 
 @pytest.mark.parametrize(("changes", "field", "words", "near"), BAD, ids=[str(row[0])[:50] for row in BAD])
 def test_what_has_no_meaning_is_refused(
-    document: Any, changes: dict[str, Any], field: str, words: str, near: str | None
+    document: Document, changes: dict[str, Any], field: str, words: str, near: str | None
 ) -> None:
     refusal = refused(document(**changes))
     assert refusal.field == field
@@ -136,7 +137,7 @@ NUMERIC = [row for row in BAD if row[3] is not None and row[3].isdigit() and not
 
 @pytest.mark.parametrize(("changes", "field", "words", "near"), NUMERIC, ids=[str(row[0])[:50] for row in NUMERIC])
 def test_the_nearest_number_is_not_refused_for_the_same_reason(
-    document: Any, changes: dict[str, Any], field: str, words: str, near: str
+    document: Document, changes: dict[str, Any], field: str, words: str, near: str
 ) -> None:
     whole = document(**changes)
     head, _, inner = field.partition(".")
@@ -152,18 +153,18 @@ def test_a_document_that_is_no_object_is_refused(whole: object) -> None:
     assert "needs an object with model, cluster, gpus" in refused(whole).sentence
 
 
-def test_an_unknown_key_is_named_with_the_nearest_known_one(document: Any) -> None:
+def test_an_unknown_key_is_named_with_the_nearest_known_one(document: Document) -> None:
     refusal = refused({**document(), "gpu": 8})
     assert refusal.sentence.startswith("gpu = 8: unknown key; known are model, cluster, gpus")
     assert refusal.nearest == "gpus"
 
 
-def test_everything_wrong_is_told_at_once(document: Any) -> None:
+def test_everything_wrong_is_told_at_once(document: Document) -> None:
     refusal = refused(document(gpus=0, tp="x", training={"mfu": 2}))
     assert [each.field for each in refusal.all] == ["gpus", "layout.tp", "training.mfu"]
     names = [each.field for each in refused(document(model="lama", cluster="hgx")).all]
     assert names == ["model", "cluster"]
 
 
-def test_a_long_value_is_cut(document: Any) -> None:
+def test_a_long_value_is_cut(document: Document) -> None:
     assert len(refused(document(gpus="9" * 10_000)).sentence) < 200

@@ -6,14 +6,14 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.catalog.hardware import cluster_from, cluster_named
+from engine.catalog.hardware import Cluster, cluster_from, cluster_named
 from engine.layout.layout import Layout
 from engine.network.placement import Placement
 
 H100 = cluster_named("hgx-h100")
 
 
-def placed(gpus: int = 1024, cluster: Any = H100, **layout: Any) -> Placement:
+def placed(gpus: int = 1024, cluster: Cluster = H100, **layout: Any) -> Placement:
     return Placement(Layout(**layout).on_gpus(gpus), cluster, gpus)
 
 

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.catalog.calibration import fitted_calibration
-from engine.catalog.hardware import cluster_named
+from engine.catalog.hardware import Cluster, cluster_named
 from engine.compute.work import Work, layer_work
 from engine.ledger import wire_ledger
 from engine.network.collectives import flat_ring_s, hierarchical_s
 from engine.network.communication import Traffic
 from engine.network.issued import Collective, LayerTraffic
 from engine.network.links import SENT, collective_s, send_time_s, way_of
-from engine.network.placement import Reach
+from engine.network.placement import Reach, Wire
 from engine.scenario import scenario_from
+from tests.engine.conftest import Ask, Document
 
 KNOWN = fitted_calibration()
 H100 = cluster_named("hgx-h100")
@@ -26,12 +27,12 @@ OVER = (1.0, 1.5, 2.0, 4.0, 8.0)  # leaf bandwidth down over up
 sizes = st.floats(1, 1e11)  # bytes
 
 
-def over(nodes: int, local: int, wire: Any = "leaf", lost: int = 0) -> Reach:
+def over(nodes: int, local: int, wire: Wire = "leaf", lost: int = 0) -> Reach:
     """A group with so many ranks in each of its nodes, the last one short of some."""
     return Reach(nodes * local - lost, local - lost, nodes, wire, "dp", even=not lost)
 
 
-def narrowed(by: float) -> Any:
+def narrowed(by: float) -> Cluster:
     return H100.model_copy(update={"oversubscription": by})
 
 
@@ -106,7 +107,7 @@ def test_exchanges_and_sends_have_one_way() -> None:
 @pytest.mark.parametrize("wire", ["leaf", "spine"])
 @given(payload=sizes, nodes=st.integers(2, 128), local=st.integers(1, 8), op=st.sampled_from([*SENT, "send"]))
 def test_a_narrower_spine_slows_what_crosses_it_and_nothing_else(
-    wire: Any, payload: float, nodes: int, local: int, op: str
+    wire: Wire, payload: float, nodes: int, local: int, op: str
 ) -> None:
     reach = over(nodes, local, wire)
     times = [
@@ -127,7 +128,7 @@ def test_a_narrower_spine_slows_what_crosses_it_and_nothing_else(
     local=st.integers(1, 8),
     wire=st.sampled_from(["leaf", "spine"]),
 )
-def test_time_never_falls_with_bytes(op: str, payload: float, more: float, nodes: int, local: int, wire: Any) -> None:
+def test_time_never_falls_with_bytes(op: str, payload: float, more: float, nodes: int, local: int, wire: Wire) -> None:
     reach, cluster = over(nodes, local, wire if nodes > 1 else "nvlink" if local > 1 else "none"), narrowed(2)
     less, most = (
         send_time_s(size, reach, cluster, KNOWN) if op == "send" else collective_s(op, size, reach, cluster, KNOWN)
@@ -151,7 +152,7 @@ STEPS: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("layout", STEPS, ids=str)
 @pytest.mark.parametrize("base", ["hgx-h100", "hgx-h100-roce"])
-def test_no_step_is_faster_with_a_narrower_spine(ask: Any, base: str, layout: dict[str, Any]) -> None:
+def test_no_step_is_faster_with_a_narrower_spine(ask: Ask, base: str, layout: dict[str, Any]) -> None:
     results = [ask(**layout, cluster={"base": base, "oversubscription": by}) for by in OVER]
     steps = [result.step.seconds.value for result in results]
     assert all(one <= other * (1 + 1e-12) for one, other in pairwise(steps))
@@ -162,7 +163,7 @@ def test_no_step_is_faster_with_a_narrower_spine(ask: Any, base: str, layout: di
 @pytest.mark.parametrize("layout", STEPS, ids=str)
 @pytest.mark.parametrize("base", ["hgx-h100", "hgx-h100-roce"])
 def test_alone_on_the_spine_nothing_takes_longer_than_is_sure_and_at_1_to_1_as_long(
-    ask: Any, base: str, layout: dict[str, Any]
+    ask: Ask, base: str, layout: dict[str, Any]
 ) -> None:
     for by in OVER:
         for row in wire_ledger(ask(**layout, cluster={"base": base, "oversubscription": by})):
@@ -174,7 +175,7 @@ def test_alone_on_the_spine_nothing_takes_longer_than_is_sure_and_at_1_to_1_as_l
 # One NIC for two axes: context parallelism and FSDP, both over nodes
 
 
-def layer(document: Any, **changes: Any) -> tuple[Work, LayerTraffic]:
+def layer(document: Document, **changes: Any) -> tuple[Work, LayerTraffic]:
     """A layer of Llama 3 8B, its computation and its collectives, with sequences of 64k tokens on 256 GPUs."""
     asked = {
         "model": "llama-3-8b",
@@ -205,7 +206,9 @@ APART, NEAR = "tp-dp-cp-ep-pp", "tp-cp-ep-dp-pp"  # the ranks of a CP group in d
 
 @pytest.mark.parametrize("cp", [2, 4, 8, 16])
 @pytest.mark.parametrize("nic", [25, 50, 100, 200, 400])
-def test_what_two_axes_hide_on_one_nic_is_never_more_than_the_pass_computes(document: Any, cp: int, nic: int) -> None:
+def test_what_two_axes_hide_on_one_nic_is_never_more_than_the_pass_computes(
+    document: Document, cp: int, nic: int
+) -> None:
     cluster = {"base": "hgx-h100", "nic_gbit_per_s": nic}
     work, both_axes = layer(document, cp=cp, zero=3, rank_order=APART, cluster=cluster)
     assert {c.axis for c in both_axes.all if c.reach.leaves_node} == {"cp", "dp"}
@@ -214,7 +217,7 @@ def test_what_two_axes_hide_on_one_nic_is_never_more_than_the_pass_computes(docu
     assert all(0 <= c.exposed_share <= 1 for c in both_axes.all)
 
 
-def test_two_axes_that_would_hide_more_than_the_pass_computes_fill_it_exactly(document: Any) -> None:
+def test_two_axes_that_would_hide_more_than_the_pass_computes_fill_it_exactly(document: Document) -> None:
     """At 25 Gb/s gathers could hide beside the forward pass alone, but not with keys and values beside it as well."""
     slow = {"base": "hgx-h100", "nic_gbit_per_s": 25}
     work, both_axes = layer(document, cp=4, zero=3, rank_order=APART, cluster=slow)
@@ -225,7 +228,7 @@ def test_two_axes_that_would_hide_more_than_the_pass_computes_fill_it_exactly(do
 
 
 @pytest.mark.parametrize("nic", [25, 100, 400])
-def test_an_axis_that_has_the_nic_to_itself_hides_as_much_as_it_can(document: Any, nic: int) -> None:
+def test_an_axis_that_has_the_nic_to_itself_hides_as_much_as_it_can(document: Document, nic: int) -> None:
     """Each hop beside one block of attention; each gather beside the whole pass."""
     cluster = {"base": "hgx-h100", "nic_gbit_per_s": nic}
     work, context = layer(document, cp=4, zero=1, rank_order=APART, cluster=cluster)
@@ -240,7 +243,7 @@ def test_an_axis_that_has_the_nic_to_itself_hides_as_much_as_it_can(document: An
         assert sum(c.exposed.value for c in back) == pytest.approx(max(0, sum(c.each_s for c in back) - window))
 
 
-def test_what_travels_on_nvlink_is_neither_held_up_by_the_nic_nor_counted_on_it(document: Any) -> None:
+def test_what_travels_on_nvlink_is_neither_held_up_by_the_nic_nor_counted_on_it(document: Document) -> None:
     slow = {"base": "hgx-h100", "nic_gbit_per_s": 25}
     work, three_axes = layer(document, tp=2, cp=4, zero=3, rank_order=APART, cluster=slow)
     _, tensor = layer(document, tp=2, zero=1, cp=4, rank_order=NEAR, cluster=slow)

@@ -2,6 +2,7 @@
 
 import ast
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,21 @@ from engine.ledger import wire_ledger
 from engine.lens.napkin import comparisons
 from engine.network.issued import Collective
 from engine.workings import terms_of
+from tests.engine.conftest import Ask
 from tests.engine.workings import CHANGES, SCENARIOS, facts_of, leaves, possible, terms_in, workings_of
 
 each_scenario = pytest.mark.parametrize("name", SCENARIOS)
 
 
 @each_scenario
-def test_a_working_recomputed_is_the_number_it_belongs_to(name: str, ask: Any) -> None:
+def test_a_working_recomputed_is_the_number_it_belongs_to(name: str, ask: Ask) -> None:
     for path, term in terms_of(ask(**SCENARIOS[name])).items():
         for inner in terms_in(term) if isinstance(term, Term) else ():
             assert float(inner.formula(**inner.numbers)) == inner.value, path
 
 
 @each_scenario
-def test_every_argument_of_a_collectives_working_is_an_input(name: str, ask: Any) -> None:
+def test_every_argument_of_a_collectives_working_is_an_input(name: str, ask: Ask) -> None:
     found = ask(**SCENARIOS[name])
     for one in found.step.communication:
         facts = facts_of(found, one)
@@ -40,7 +42,7 @@ def test_every_argument_of_a_collectives_working_is_an_input(name: str, ask: Any
 
 
 @each_scenario
-def test_the_engine_agrees_with_the_working_when_an_input_changes(name: str, ask: Any) -> None:
+def test_the_engine_agrees_with_the_working_when_an_input_changes(name: str, ask: Ask) -> None:
     """The old formulas, given the new inputs, say what the engine says of the changed scenario."""
     before, compared = ask(**SCENARIOS[name]), 0
     for change in CHANGES.values():
@@ -73,13 +75,13 @@ def rows(found: Estimate, what: str) -> list[Collective]:
     return [one for one in found.step.communication if one.what == what]
 
 
-def test_what_the_changes_change_is_seen(ask: Any) -> None:
+def test_what_the_changes_change_is_seen(ask: Ask) -> None:
     """Each change moves some payload or count somewhere, or the comparison would say nothing about it."""
     for change, make in CHANGES.items():
         assert any(moved(ask, asked, make) for asked in SCENARIOS.values()), change
 
 
-def moved(ask: Any, asked: dict[str, Any], make: Any) -> bool:
+def moved(ask: Ask, asked: dict[str, Any], make: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
     try:
         found = [ask(**asked), ask(**make(asked))]
     except Refusal:
@@ -89,7 +91,7 @@ def moved(ask: Any, asked: dict[str, Any], make: Any) -> bool:
 
 
 @each_scenario
-def test_a_share_of_each_argument_reaches_the_number(name: str, ask: Any) -> None:
+def test_a_share_of_each_argument_reaches_the_number(name: str, ask: Ask) -> None:
     """1 % more of a factor is 1 % more of the product: counts, and payloads of activations, are products."""
     for one in ask(**SCENARIOS[name]).step.communication:
         for term in (one.payload, one.counted):
@@ -106,7 +108,7 @@ def test_a_share_of_each_argument_reaches_the_number(name: str, ask: Any) -> Non
                     assert nudged == pytest.approx(factor * term.value, rel=1e-12), (one.what, argument)
 
 
-def test_deepseek_v3_dispatches_one_byte_a_number_and_combines_two(ask: Any) -> None:
+def test_deepseek_v3_dispatches_one_byte_a_number_and_combines_two(ask: Ask) -> None:
     """2,048 H100, EP 64: 4,096 tokens, to at most 4 of 8 nodes each, 7,168 numbers; 61 layers on 16 stages twice."""
     found = ask(
         model="deepseek-v3",
@@ -123,7 +125,8 @@ def test_deepseek_v3_dispatches_one_byte_a_number_and_combines_two(ask: Any) -> 
     assert there.payload.substituted.startswith(r"1 \cdot \frac{4{,}096}{1} \cdot 4 \cdot 7{,}168")
     assert there.payload_bytes == 1 * 4096 * 4 * 7168 == 117_440_512
     assert back.payload_bytes == 2 * 4096 * 4 * 7168 == 234_881_024
-    assert there.payload.arguments["k"].numbers == {"k": 8, "n": 4, "g": 8}
+    copies = there.payload.arguments["k"]
+    assert isinstance(copies, Term) and copies.numbers == {"k": 8, "n": 4, "g": 8}
     layers = there.counted.numbers["n"]
     assert layers in (7, 8)  # 61 layers over 16 stages, two of them on each: 3 or 4 and 4
     assert there.count == back.count == layers * 2 * 60  # each way, 60 micro-batches in each direction
@@ -171,7 +174,7 @@ def test_no_formula_gives_one_of_its_arguments_back() -> None:
 
 
 @each_scenario
-def test_no_number_of_an_estimate_is_an_echo(name: str, ask: Any) -> None:
+def test_no_number_of_an_estimate_is_an_echo(name: str, ask: Ask) -> None:
     found = ask(**SCENARIOS[name])
     shown = [*terms_of(found).values(), *(value for row in comparisons(found) for value in (row.napkin, row.exact))]
     shown += [term for row in wire_ledger(found) for term in row.terms.values()]
@@ -184,7 +187,8 @@ def test_a_number_that_is_given_has_a_source_and_no_formula(card: Estimate) -> N
     assert isinstance(capacity, Given)
     assert capacity.source == card.scenario.cluster.gpu.fact("memory_bytes").source
     assert capacity.document()["formula"] is None
-    assert terms_of(card)["memory.fits"].arguments["M"] == capacity  # type: ignore[union-attr]
+    fits = terms_of(card)["memory.fits"]
+    assert isinstance(fits, Term) and fits.arguments["M"] == capacity
 
 
 def test_no_argument_of_a_working_is_a_quotient() -> None:

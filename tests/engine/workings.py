@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.catalog.model import Model, model_named
 from engine.estimate import Estimate
-from engine.language.formula import Term, number_of
+from engine.language.formula import Term, Value, number_of
 from engine.layout.stages import stages_of
 from engine.memory.parameters import count
 from engine.network.issued import Collective
@@ -135,13 +135,13 @@ def _ranks(found: Estimate, data: int) -> tuple[float, ...]:
     return layout.tp, layout.shard_width, data, data // layout.shard_width, copies
 
 
-def possible(term: "Term | float", facts: Facts, before: Facts, whose: tuple[str, str] = ("", "")) -> set[float]:
+def possible(term: "float | Value", facts: Facts, before: Facts, whose: tuple[str, str] = ("", "")) -> set[float]:
     """What a working gives where its inputs are those of other facts.
 
     An argument that may be one of several is taken to stay what it was: the number at the same place.
     """
     if not isinstance(term, Term):
-        return {new for new, old in zip(facts[whose], before[whose], strict=True) if old == term}
+        return {new for new, old in zip(facts[whose], before[whose], strict=True) if old == number_of(term)}
     name, arguments = term.formula.name, term.arguments
     choices = [possible(argument, facts, before, (name, key)) for key, argument in arguments.items()]
     return {float(term.formula(**dict(zip(arguments, chosen, strict=True)))) for chosen in product(*choices)}

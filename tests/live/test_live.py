@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI, Request
+from sse_starlette import EventSourceResponse
 from starlette.testclient import TestClient
 
 from app.live.events import Event, Family, line_of, lines_of, of_kind
@@ -70,8 +71,7 @@ class Songs(Registry[Live[Event]]):
 
 
 async def ending(song: Live[Event]) -> str:
-    async for event in song.follow():
-        last = event
+    last = [event async for event in song.follow()][-1]
     assert isinstance(last, Rest)
     return last.why
 
@@ -230,7 +230,7 @@ def test_a_stream_goes_on_after_the_last_event_and_says_when_it_is_over() -> Non
         return registry_of(request.app, Songs, lambda: Songs(LIMITS)).start(notes).id
 
     @app.get("/{name}")
-    async def events(request: Request, name: str):  # type: ignore[no-untyped-def]
+    async def events(request: Request, name: str) -> EventSourceResponse:
         return stream(request, find(request.app, name))
 
     with TestClient(app) as client:
@@ -244,8 +244,9 @@ def test_a_stream_goes_on_after_the_last_event_and_says_when_it_is_over() -> Non
             ("99", []),
             ("\u00b2", ["1", "2", "3", "4", "5"]),
         ):
-            headers = {"Last-Event-ID": last.encode("latin-1")}
-            found = client.get(f"/{name}", headers=headers).text  # type: ignore[arg-type]
+            headers = {b"Last-Event-ID": last.encode("latin-1")}
+            found = client.get(f"/{name}", headers=headers).text
             assert [line for line in found.split() if line.isdecimal()] == left
         assert client.get("/nobody").text.count("event:") == 1
-        client.portal.call(close_all, app)  # type: ignore[union-attr]
+        assert client.portal is not None
+        client.portal.call(close_all, app)

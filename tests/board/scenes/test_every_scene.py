@@ -50,13 +50,13 @@ EACH = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
 
 
 @EACH
-def test_the_same_values_give_the_same_bytes(scene: Scene):
+def test_the_same_values_give_the_same_bytes(scene: Scene) -> None:
     values = scene.values({})
     assert [f.figure.svg() for f in scene.frames(values)] == [f.figure.svg() for f in scene.frames(values)]
 
 
 @EACH
-def test_every_setting_gives_frames_or_a_sentence(scene: Scene):
+def test_every_setting_gives_frames_or_a_sentence(scene: Scene) -> None:
     for setting in settings(scene):
         for frame in drawn(scene, setting):
             svg = frame.figure.svg()
@@ -65,7 +65,7 @@ def test_every_setting_gives_frames_or_a_sentence(scene: Scene):
 
 
 @EACH
-def test_captions_are_short_and_every_frame_is_told_in_words(scene: Scene):
+def test_captions_are_short_and_every_frame_is_told_in_words(scene: Scene) -> None:
     frames = scene.frames(scene.values({}))
     for frame in frames:
         assert 3 <= len(frame.caption.split()) <= MOST_WORDS, frame.caption
@@ -74,7 +74,7 @@ def test_captions_are_short_and_every_frame_is_told_in_words(scene: Scene):
 
 
 @EACH
-def test_words_stand_inside_their_frame(scene: Scene):
+def test_words_stand_inside_their_frame(scene: Scene) -> None:
     for setting in settings(scene):
         for frame in drawn(scene, setting):
             still = re.sub(r'<g class="mover.*?</g>', "", frame.figure.svg())
@@ -90,13 +90,13 @@ def test_words_stand_inside_their_frame(scene: Scene):
 
 
 @EACH
-def test_no_text_is_too_small_for_the_last_row(scene: Scene):
+def test_no_text_is_too_small_for_the_last_row(scene: Scene) -> None:
     for frame in scene.frames(scene.values({})):
         assert not re.search(r'class="t-(small|cell)', frame.figure.svg()), frame.name
 
 
 @EACH
-def test_what_a_scene_says_is_complete(scene: Scene):
+def test_what_a_scene_says_is_complete(scene: Scene) -> None:
     values = scene.values({})
     question = scene.question(values)
     assert (question.answer is None) == bool(question.options)
@@ -106,12 +106,12 @@ def test_what_a_scene_says_is_complete(scene: Scene):
 
 
 @EACH
-def test_the_demo_it_leads_to_exists(scene: Scene):
+def test_the_demo_it_leads_to_exists(scene: Scene) -> None:
     assert not scene.real or scene.real in DEMOS
 
 
 @EACH
-def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
+def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene) -> None:
     for knob in scene.knobs:
         for bad in ("0", "-3", "1e9", "many", "", "nan") if isinstance(knob, Amount) else ("nonsense",):
             if isinstance(knob, Amount) and bad == "0" and knob.low <= 0:
@@ -122,14 +122,14 @@ def test_a_knob_out_of_its_range_is_a_sentence(scene: Scene):
 
 
 @EACH
-def test_a_knob_it_does_not_have_is_a_sentence_that_names_those_it_has(scene: Scene):
+def test_a_knob_it_does_not_have_is_a_sentence_that_names_those_it_has(scene: Scene) -> None:
     with pytest.raises(Refusal) as caught:
         scene.values({"colour": "red", "frame": "1", "answer": "2"})
     assert caught.value.sentence.startswith("colour = red: this scene has no such knob; it has " + scene.knobs[0].name)
 
 
 @EACH
-def test_frames_are_as_they_were(scene: Scene):
+def test_frames_are_as_they_were(scene: Scene) -> None:
     """SHARDBOARD_SNAPSHOTS=write renews them."""
     text = "\n".join(outline(frame) for frame in scene.frames(scene.values({})))
     file = SNAPSHOTS / f"{scene.name}.txt"
@@ -171,6 +171,6 @@ def literals(file: Path) -> list[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.rglob("*.py")), ids=lambda file: str(file.relative_to(FOLDER)))
-def test_no_number_in_a_scenes_words_is_typed_by_hand(file: Path):
+def test_no_number_in_a_scenes_words_is_typed_by_hand(file: Path) -> None:
     typed = [(line, text) for line, text in literals(file) if re.search(r"\d", NAMES.sub("", text))]
     assert typed == []

@@ -84,5 +84,8 @@ def test_a_mistake_that_was_attached_to_a_formula_is_recognised() -> None:
 def test_the_engines_own_answer_is_right(name: str) -> None:
     scene = SCENES[name]
     question = scene.question(scene.values({}))
-    right = str(question.right) if question.options else f"{question.answer.value!r}"  # type: ignore[union-attr]
+    right = str(question.right)
+    if not question.options:
+        assert question.answer is not None
+        right = repr(question.answer.value)
     assert graded(question, right).mood == "good"

@@ -1,6 +1,6 @@
 """Scenarios that exports are tried on: the planner's presets, the catalogue's models, and many legal layouts."""
 
-from typing import Any
+from typing import Any, cast
 
 from hypothesis import strategies as st
 
@@ -75,7 +75,7 @@ def legal(document: dict[str, Any]) -> Scenario | None:
         return None
 
 
-SCENARIOS = DOCUMENTS.map(legal).filter(lambda scenario: scenario is not None)
+SCENARIOS = cast(st.SearchStrategy[Scenario], DOCUMENTS.map(legal).filter(lambda scenario: scenario is not None))
 
 
 def usual() -> dict[str, Scenario]:

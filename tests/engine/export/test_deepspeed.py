@@ -5,6 +5,7 @@ import inspect
 import json
 import re
 import shlex
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,10 +18,11 @@ from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
+Configured = Callable[..., Any]  # DeepSpeed's own type, which may not be installed
 
 
 @pytest.fixture(scope="module")
-def configured(framework: Framework) -> Any:
+def configured(framework: Framework) -> Iterator[Configured]:
     """Gives DeepSpeed's configuration of a scenario's JSON, with as many data-parallel ranks as the layout has."""
     config = framework("deepspeed.runtime.config")
     ranks: dict[str, int] = {}
@@ -37,7 +39,7 @@ def configured(framework: Framework) -> Any:
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_deepspeed_takes_the_file(name: str, configured: Any) -> None:
+def test_deepspeed_takes_the_file(name: str, configured: Configured) -> None:
     scenario = USUAL[name]
     found, layout = configured(scenario), scenario.layout
     assert found.train_batch_size == layout.global_batch and found.gradient_accumulation_steps == layout.micro_batches
@@ -49,11 +51,11 @@ def test_deepspeed_takes_the_file(name: str, configured: Any) -> None:
 
 @settings(max_examples=100)
 @given(scenario=SCENARIOS)
-def test_deepspeed_takes_every_layout(configured: Any, scenario: Scenario) -> None:
+def test_deepspeed_takes_every_layout(configured: Configured, scenario: Scenario) -> None:
     configured(scenario)
 
 
-def test_deepspeed_refuses_a_wrong_name_and_a_batch_that_does_not_multiply(configured: Any) -> None:
+def test_deepspeed_refuses_a_wrong_name_and_a_batch_that_does_not_multiply(configured: Configured) -> None:
     with pytest.raises(Exception, match="stages"):
         configured(USUAL["70B on 1,024"], zero_optimization={"stages": 1})
     with pytest.raises(AssertionError, match="train_batch_size is not equal"):

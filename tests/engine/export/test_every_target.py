@@ -74,8 +74,9 @@ def layout_changes() -> Iterator[Change]:
     yield Change("layout.sequence_parallel", False, DENSE, {})
     yield Change("layout.gradient_bytes", 2, DENSE, {})
     yield Change("layout.rank_order", "tp-cp-ep-pp-dp", DENSE, {})
-    for much in (each for each in get_args(Recompute) if each != "none"):
-        yield Change("layout.recompute", much, DENSE, {})
+    for much in get_args(Recompute):
+        if much != "none":
+            yield Change("layout.recompute", much, DENSE, {})
     for name, schedule in SCHEDULES.items():
         if name != Layout().schedule:
             chunks = CHUNKS if schedule.takes_chunks else {"layout": {}}

@@ -15,7 +15,8 @@ from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
-FULL = {
+Loaded = Callable[[str], Any]  # accelerate's own type, which may not be installed
+FULL: dict[str, Any] = {
     "model": "llama-3-8b",
     "cluster": "hgx-h100",
     "gpus": 64,
@@ -24,7 +25,7 @@ FULL = {
 
 
 @pytest.fixture
-def loaded(tmp_path_factory: pytest.TempPathFactory, framework: Framework) -> Callable[[str], Any]:
+def loaded(tmp_path_factory: pytest.TempPathFactory, framework: Framework) -> Loaded:
     """Gives accelerate's configuration of a YAML file; it refuses keys that it does not know."""
     config = framework("accelerate.commands.config.config_args")
     path = tmp_path_factory.mktemp("accelerate") / "accelerate.yaml"
@@ -50,7 +51,7 @@ def mesh_of(config: Any, framework: Framework) -> Any:
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_accelerate_loads_the_file_and_its_mesh_has_all_gpus(name: str, loaded: Any, framework: Framework) -> None:
+def test_accelerate_loads_the_file_and_its_mesh_has_all_gpus(name: str, loaded: Loaded, framework: Framework) -> None:
     scenario = USUAL[name]
     found = loaded(yaml_of(scenario))
     assert found.num_processes == scenario.gpus and found.distributed_type.value == "FSDP"
@@ -66,13 +67,13 @@ def test_accelerate_takes_every_layout(framework: Framework, document: Scenario)
         assert mesh_of(found, framework).total_size == document.gpus
 
 
-def test_accelerate_refuses_a_wrong_name(loaded: Any) -> None:
+def test_accelerate_refuses_a_wrong_name(loaded: Loaded) -> None:
     with pytest.raises(ValueError, match="unknown keys"):
         loaded(yaml_of(scenario_from(FULL)) + "num_gpus: 8\n")
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_every_setting_is_an_argument_of_accelerate_launch(name: str, loaded: Any, framework: Framework) -> None:
+def test_every_setting_is_an_argument_of_accelerate_launch(name: str, loaded: Loaded, framework: Framework) -> None:
     launch = framework("accelerate.commands.launch")
     known = vars(launch.launch_command_parser().parse_args(["train.py"]))
     found = loaded(yaml_of(USUAL[name]))
@@ -102,7 +103,7 @@ def test_the_plugin_that_a_process_makes_shards_as_the_layout_says(
     zero: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, framework: Framework
 ) -> None:
     utils = framework("accelerate.utils")
-    layout: dict[str, Any] = {**FULL["layout"], "zero": zero}  # type: ignore[dict-item]
+    layout: dict[str, Any] = {**FULL["layout"], "zero": zero}
     path = tmp_path / "accelerate.yaml"
     path.write_text(yaml_of(scenario_from({**FULL, "gpus": 8, "layout": layout})), encoding="utf-8")
     for name, value in environment(path, framework).items():

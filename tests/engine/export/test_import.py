@@ -21,7 +21,7 @@ MODEL = (
 )
 DEGREES = "--tensor-model-parallel-size 8 --pipeline-model-parallel-size 4 --sequence-parallel --bf16"
 BATCH = "--micro-batch-size 1 --global-batch-size 512"
-WHOLE = f"{MODEL} {DEGREES} {BATCH} --use-distributed-optimizer"
+WHOLE: str = f"{MODEL} {DEGREES} {BATCH} --use-distributed-optimizer"
 TORCHRUN = "torchrun --nnodes 128 --nproc-per-node 8 pretrain_gpt.py"
 TITAN = '[model]\nname = "llama3"\nflavor = "70B"\n[training]\nlocal_batch_size = 4\n[parallelism]\ndata_parallel_shard_degree = 32\ntensor_parallel_degree = 8\n'
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import given, settings
@@ -34,7 +34,7 @@ def rows() -> list[list[str]]:
 
 
 class _Strict(argparse.ArgumentParser):
-    def error(self, message: str) -> None:
+    def error(self, message: str) -> NoReturn:
         raise ValueError(message)
 
 
@@ -45,9 +45,12 @@ def parser_of(table: Iterable[list[str]]) -> argparse.ArgumentParser:
         if kind == "flag":
             parser.add_argument(name, dest=dest, action="store_const", const=not dest.startswith("add_"))
         else:
-            many = {"nargs": words} if words in "*+" else {}
             parser.add_argument(
-                name, dest=dest, type=KINDS[kind], choices=choices.split(",") if choices else None, **many
+                name,
+                dest=dest,
+                type=KINDS[kind],
+                choices=choices.split(",") if choices else None,
+                nargs=words if words in "*+" else None,
             )
     return parser
 
@@ -136,7 +139,9 @@ def configured(scenario: Scenario, framework: Framework) -> Any:
         "fp8_recipe": None,
     }  # FP8 asks Transformer Engine, which needs a GPU
     if freq := values.pop("moe_layer_freq"):
-        zeros, ones = map(int, re.fullmatch(r"\(\[0\]\*(\d+)\+\[1\]\*(\d+)\)", freq).groups())  # type: ignore[union-attr]
+        found = re.fullmatch(r"\(\[0\]\*(\d+)\+\[1\]\*(\d+)\)", freq)
+        assert found
+        zeros, ones = map(int, found.groups())
         values["moe_layer_freq"] = [0] * zeros + [1] * ones
     kind = config.MLATransformerConfig if values["multi_latent_attention"] else config.TransformerConfig
     return kind(**named(kind, values))

@@ -7,7 +7,7 @@ import math
 import sys
 import tomllib
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -21,9 +21,11 @@ from engine.export.flavors import FLAVORS, WITHOUT_STAGES
 from engine.export.torchtitan_layout import schedule_here
 from engine.layout.stages import split_layers
 from engine.scenario import Scenario, scenario_from
+from tests.conftest import Framework
 from tests.engine.export.cases import SCENARIOS, usual
 
 USUAL = usual()
+Parsed = Callable[[str], Any]  # torchtitan's own type, which may not be installed
 
 
 @pytest.fixture(scope="session")
@@ -36,7 +38,7 @@ def titan_folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def titan(titan_folder: Path) -> Iterator[Any]:
+def titan(titan_folder: Path) -> Iterator[Framework]:
     """torchtitan's modules without its __init__, which imports kernels for GPUs (Triton) before anything else."""
     before = set(sys.modules)
     for name in ("torchtitan", "torchtitan.distributed"):
@@ -50,7 +52,7 @@ def titan(titan_folder: Path) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def parsed(titan: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def parsed(titan: Framework, tmp_path_factory: pytest.TempPathFactory) -> Parsed:
     """Gives torchtitan's own job configuration of a scenario's TOML, each value of the type that is declared for it."""
     path = tmp_path_factory.mktemp("titan") / "train.toml"
 
@@ -71,7 +73,7 @@ def toml_of(scenario: Scenario) -> str:
 
 
 @pytest.mark.parametrize("name", USUAL)
-def test_torchtitan_reads_every_setting(name: str, parsed: Any) -> None:
+def test_torchtitan_reads_every_setting(name: str, parsed: Parsed) -> None:
     scenario = USUAL[name]
     found, layout = parsed(toml_of(scenario)), scenario.layout
     assert (
@@ -84,7 +86,7 @@ def test_torchtitan_reads_every_setting(name: str, parsed: Any) -> None:
     assert found.activation_checkpoint.mode == layout.recompute
 
 
-def test_torchtitan_refuses_a_wrong_name_and_a_wrong_choice(parsed: Any) -> None:
+def test_torchtitan_refuses_a_wrong_name_and_a_wrong_choice(parsed: Parsed) -> None:
     text = toml_of(USUAL["70B on 1,024"])
     with pytest.raises(ValueError, match="Invalid field names"):
         parsed(text.replace("tensor_parallel_degree", "tensor_parallel_size"))
@@ -95,7 +97,7 @@ def test_torchtitan_refuses_a_wrong_name_and_a_wrong_choice(parsed: Any) -> None
 @settings(max_examples=60)
 @given(scenario=SCENARIOS)
 def test_every_layout_is_one_that_torchtitans_mesh_and_trainer_take(
-    titan: Any, parsed: Any, scenario: Scenario
+    titan: Framework, parsed: Parsed, scenario: Scenario
 ) -> None:
     config = parsed(toml_of(scenario))
     p, t = config.parallelism, config.training
@@ -141,7 +143,7 @@ def test_torchtitan_deals_layers_as_the_board_does_or_that_is_said(titan_folder:
     assert (dealt == split_layers(layers, chunks)) != any("remainder" in sentence for sentence in said)
 
 
-def layer_dealer(folder: Path) -> Any:
+def layer_dealer(folder: Path) -> Callable[..., Any]:
     """torchtitan's own function, by itself: its module imports kernels for GPUs."""
     source = (folder / "distributed" / "pipeline_parallel.py").read_text(encoding="utf-8")
     name = "generate_llm_fqn_per_model_part"
