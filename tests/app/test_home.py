@@ -1,7 +1,6 @@
 """The front page, and what every page has in common: headers, theme, errors."""
 
 import re
-from typing import Never
 
 import pytest
 from fastapi import FastAPI
@@ -20,12 +19,12 @@ def app() -> FastAPI:
 
     @app.get("/broken")
     @app.get("/api/broken")
-    def broken() -> Never:
+    def broken() -> None:
         raise RuntimeError("a secret of ours")
 
     @app.get("/refusing")
     @app.get("/api/refusing")
-    def refusing() -> Never:
+    def refusing() -> None:
         raise Refusal("layout.tp", 6, "tp must divide the 64 heads", "4 or 8")
 
     return app
