@@ -18,9 +18,9 @@ serve: $(VENV)/.served
 test: $(VENV)/.tested
 	@$(BIN)/python -m pytest
 
-# What needs no ranks, no framework and no browser, on as many processors as there are; a file stays on one of them.
+# What needs no ranks, no framework and no browser, on as many processors as there are.
 quick: $(VENV)/.tested
-	@$(BIN)/python -m pytest -m quick -n auto --maxprocesses 4 --dist loadfile
+	@$(BIN)/python -m pytest -m quick -n auto --maxprocesses 4 --dist worksteal
 
 soak: $(VENV)/.tested
 	@$(BIN)/python -m pytest -m soak; code=$$?; \

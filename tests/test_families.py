@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -69,11 +70,17 @@ def lists_in(tree: ast.AST) -> Iterator[tuple[int, set[str]]]:
         )
 
 
+@cache
+def lists_of(text: str) -> tuple[tuple[int, set[str]], ...]:
+    """The lists of a source, read once for all families."""
+    return tuple(lists_in(ast.parse(text)))
+
+
 def found_in(text: str, names: Set[str]) -> list[str]:
     """The lists in a source text that hold many of these names. Axes are no family: scenes and demos only share their names."""
     return [
         f"line {line}: {', '.join(sorted(held))}"
-        for line, texts in lists_in(ast.parse(text))
+        for line, texts in lists_of(text)
         if len(held := texts & (names - {*AXES})) >= MANY
     ]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import sympy
-from sympy.parsing.latex import parse_latex
 
 import engine
 from engine.language.domain import domain_of
 from engine.language.formula import FORMULAS, Formula, Number, WrongModel, formula
 from engine.language.refusal import Refusal
+from tests.engine.latex import parsed
 
 for module in pkgutil.walk_packages(engine.__path__, "engine."):
     importlib.import_module(module.name)
@@ -52,7 +52,7 @@ def points(made: Formula, case: Any) -> list[dict[str, float]]:
 def read(template: str, parameters: list[str]) -> Callable[[dict[str, float]], float]:
     """The LaTeX as a function of its parameters, as SymPy reads it."""
     symbols = {name: f"x_{{{place}}}" for place, name in enumerate(parameters)}
-    expression = sympy.sympify(parse_latex(re.sub(r"<(\w+)>", lambda m: symbols[m[1]], template), backend="lark"))
+    expression = parsed(re.sub(r"<(\w+)>", lambda m: symbols[m[1]], template))
 
     compiled = sympy.lambdify([sympy.Symbol(symbols[name]) for name in parameters], expression, "math")
     return lambda numbers: float(compiled(*(numbers[name] for name in parameters)))
@@ -97,7 +97,7 @@ def test_the_latex_with_values_put_in_is_the_value(made: Formula, case: Any) -> 
 
 def number_in(text: str) -> float:
     assert "<" not in text
-    value = sympy.sympify(parse_latex(text.replace("{,}", ""), backend="lark"))
+    value = parsed(text.replace("{,}", ""))
     if value in (sympy.true, sympy.false):
         return float(bool(value))
     assert isinstance(value, sympy.Expr)
