@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 # constraints.txt says which version of everything: what is installed is what was tested.
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 UV ?= uv
+# Tests on as many processors as there are, each taking what is left.
+SPREAD := -n auto --maxprocesses 4 --dist worksteal
 # DEMOS= (empty) leaves torch out: everything but the live demos works without it.
 DEMOS ?= demos
 
@@ -15,12 +17,16 @@ DEMOS ?= demos
 serve: $(VENV)/.served
 	@$(BIN)/shardboard serve --host $(HOST) --port $(PORT)
 
+# Pages in a browser and ranks have runs of their own: a browser keeps an event loop that others would meet, and what
+# ranks measure should not share its processors with other tests.
 test: $(VENV)/.tested
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -m "not browser and not demo and not soak" $(SPREAD)
+	@$(BIN)/python -m pytest -m "browser and not soak" $(SPREAD)
+	@$(BIN)/python -m pytest -m "demo and not soak"
 
 # What needs no ranks, no framework and no browser, on as many processors as there are.
 quick: $(VENV)/.tested
-	@$(BIN)/python -m pytest -m quick -n auto --maxprocesses 4 --dist worksteal
+	@$(BIN)/python -m pytest -m quick $(SPREAD)
 
 soak: $(VENV)/.tested
 	@$(BIN)/python -m pytest -m soak; code=$$?; \
