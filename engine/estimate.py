@@ -39,7 +39,7 @@ class Mfu:
 
 
 @dataclass(frozen=True)
-class Training:
+class WholeRun:
     """The whole run."""
 
     flop: Term
@@ -134,7 +134,7 @@ class Estimate:
         return flop_utilization.explain(label, c=flop, r=self.tokens_per_second, g=self.scenario.gpus, P=peak)
 
     @cached_property
-    def training(self) -> Training:
+    def training(self) -> WholeRun:
         """The run at the computed speed, or at the MFU the scenario gives."""
         scenario, run = self.scenario, self.scenario.training
         flop = training_flop.explain("work", N=count(scenario.model).active, T=run.tokens)
@@ -143,7 +143,7 @@ class Estimate:
         else:
             peak = scenario.cluster.gpu.peak(scenario.precision)
             hours = gpu_hours.explain("GPU-hours", flop=flop, peak_flop_per_s=peak, mfu=run.mfu)
-        return Training(
+        return WholeRun(
             flop=flop,
             gpu_hours=hours,
             days=wall_days.explain("days", gpu_hours=hours, gpus=scenario.gpus),

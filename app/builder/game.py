@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from engine.language.inputs import Amount, Choice
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, Placement, Schedule
+from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, ChunkPlacement, Schedule
 from engine.pipeline.schedules.placement import loop
 from engine.pipeline.simulator import run_schedule
 from engine.pipeline.timeline import Timeline
@@ -77,7 +77,7 @@ class Game:
         return self.kinds.kinds + (self.kinds.kinds.lower() if self.kinds.chunks > 1 else "")
 
     @property
-    def placement(self) -> Placement:
+    def placement(self) -> ChunkPlacement:
         return loop(self.stages, self.kinds.chunks)
 
     @property

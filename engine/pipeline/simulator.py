@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules import Op, Place, Placement, Schedule, schedule_named
+from engine.pipeline.schedules import ChunkPlacement, Op, Place, Schedule, schedule_named
 from engine.pipeline.schedules.dependencies import op_text, stuck
 from engine.pipeline.timeline import Interval, Timeline
 
@@ -34,7 +34,9 @@ class Durations:
         return {"I": first, "W": second, "B": first + second}[kind]
 
 
-def even_durations(placement: Placement, forward: float, backward_input: float, backward_weight: float) -> Durations:
+def even_durations(
+    placement: ChunkPlacement, forward: float, backward_input: float, backward_weight: float
+) -> Durations:
     """The same times on every stage, given for a full stage: a chunk takes its share."""
     stages, chunks, share = len(placement.places), len(placement.places[0]), placement.chunk_share
     f, i, w = (((time * share,) * chunks,) * stages for time in (forward, backward_input, backward_weight))
@@ -43,7 +45,7 @@ def even_durations(placement: Placement, forward: float, backward_input: float, 
 
 def simulate(
     ops: Sequence[Sequence[Op]],
-    placement: Placement,
+    placement: ChunkPlacement,
     durations: Durations,
     send_s: float = 0.0,
     overlapped: bool = True,
@@ -175,7 +177,7 @@ class Wiring:
     model's own input.
     """
 
-    def __init__(self, placement: Placement, durations: Durations, size: int, send_s: float, overlapped: bool):
+    def __init__(self, placement: ChunkPlacement, durations: Durations, size: int, send_s: float, overlapped: bool):
         self.placement, self.size, self.send_s, self.overlapped = placement, size, send_s, overlapped
         self.area = placement.pipes * placement.positions * size
         self.slots: list[float | None] = [None] * (4 * self.area)

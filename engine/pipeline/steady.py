@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.pipeline.schedules import Placement, Schedule
+from engine.pipeline.schedules import ChunkPlacement, Schedule
 from engine.pipeline.simulator import Durations, simulate
 from engine.pipeline.timeline import Timeline, idle_of_ideal, idle_of_total, simulated_in_flight
 
@@ -96,7 +96,11 @@ def simulate_long(
 
 
 def _extended(
-    simulated: Callable[[int], Timeline], schedule: Schedule, placement: Placement, micro_batches: int, ops_each: int
+    simulated: Callable[[int], Timeline],
+    schedule: Schedule,
+    placement: ChunkPlacement,
+    micro_batches: int,
+    ops_each: int,
 ) -> Outline | None:
     """The outline of the step from that of a shorter one, if a shorter one repeats."""
     stages = len(placement.places)

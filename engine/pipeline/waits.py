@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from engine.pipeline.schedules import Op, Placement
+from engine.pipeline.schedules import ChunkPlacement, Op
 from engine.pipeline.schedules.dependencies import dependency, op_text
 from engine.pipeline.timeline import HAIR, Interval, Timeline
 
@@ -45,7 +45,7 @@ class Wait:
 
 
 def waits(
-    orders: Sequence[Sequence[Op]], placement: Placement, timeline: Timeline, send_s: float = 0.0
+    orders: Sequence[Sequence[Op]], placement: ChunkPlacement, timeline: Timeline, send_s: float = 0.0
 ) -> tuple[Wait, ...]:
     """Every wait of a timeline, stage by stage, in order of time. Together they are all its idle gaps.
 
@@ -67,7 +67,7 @@ def waits(
 @dataclass(frozen=True)
 class _Search:
     orders: Sequence[Sequence[Op]]
-    placement: Placement
+    placement: ChunkPlacement
     timeline: Timeline
     send_s: float
 

@@ -18,7 +18,7 @@ from engine.lens.demo_model import TinyGpt
 from engine.lens.demo_traffic import stream_bytes
 from engine.pipeline.schedules import USUAL
 from engine.pipeline.schedules.base import put_in
-from engine.pipeline.schedules.placement import Placement
+from engine.pipeline.schedules.placement import ChunkPlacement
 from engine.pipeline.timeline import Timeline
 
 LAYERS = Amount("layers", "layers", 8, 1, 8)
@@ -43,7 +43,7 @@ def chosen(params: Params) -> TorchSchedule:
     return TORCH_SCHEDULES[str(params["schedule"])]
 
 
-def placed(params: Params) -> Placement:
+def placed(params: Params) -> ChunkPlacement:
     """Which parts of the model each rank holds."""
     schedule = chosen(params)
     return schedule.own.placement(int(params["pp"]), schedule.chunks)
@@ -54,7 +54,7 @@ def expected_timeline(params: Params) -> Timeline:
     return chosen(params).timeline(int(params["pp"]), int(params["micro_batches"]))
 
 
-def stage_held(model: TinyGpt, placement: Placement) -> tuple[Held, ...]:
+def stage_held(model: TinyGpt, placement: ChunkPlacement) -> tuple[Held, ...]:
     """State of each rank: all of its parts."""
     each = [numbers(part_tensors(model, part, placement.positions)) for part in range(placement.positions)]
     mine = [sum(each[place.position] for place in places) for places in placement.places]

@@ -10,7 +10,7 @@ from engine.pipeline.schedules.dualpipev import DUALPIPEV
 from engine.pipeline.schedules.gpipe import GPIPE
 from engine.pipeline.schedules.interleaved import INTERLEAVED
 from engine.pipeline.schedules.one_f_one_b import ONE_F_ONE_B
-from engine.pipeline.schedules.placement import Place, Placement
+from engine.pipeline.schedules.placement import ChunkPlacement, Place
 from engine.pipeline.schedules.zbv import ZB_V
 from engine.pipeline.schedules.zero_bubble import ZB_H1, ZB_H2
 
@@ -24,9 +24,9 @@ __all__ = [
     "SCHEDULES",
     "SHOWN_ONLY",
     "USUAL",
+    "ChunkPlacement",
     "Op",
     "Place",
-    "Placement",
     "Schedule",
     "Shape",
     "nearest_that",

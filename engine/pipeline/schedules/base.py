@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from engine.language.formula import Formula, Number
 from engine.language.refusal import Refusal
-from engine.pipeline.schedules.placement import Placement, loop
+from engine.pipeline.schedules.placement import ChunkPlacement, loop
 
 
 class Op(NamedTuple):
@@ -74,7 +74,7 @@ class Schedule:
     name                as in a scenario
     idea                in one line, why somebody invented it
     order               (stage, shape) -> the stage's operations in order
-    arrange             (stages, chunks) -> Placement
+    arrange             (stages, chunks) -> ChunkPlacement
     chunks_text         which numbers of chunks it takes, in words
     own_chunks          number of chunks that it always uses; a layout's vp = 1 then means "the schedule's own".
                         None when the layout decides
@@ -98,7 +98,7 @@ class Schedule:
     idea: str
     source: str
     order: Order
-    arrange: Callable[[int, int], Placement] = loop
+    arrange: Callable[[int, int], ChunkPlacement] = loop
     chunks_text: str = "one chunk per stage"
     own_chunks: int | None = 1
     rules: tuple[Rule, ...] = ()
@@ -126,7 +126,7 @@ class Schedule:
         """Chunks that a stage holds when the layout says vp = chunks."""
         return self.own_chunks or chunks
 
-    def placement(self, stages: int, chunks: int = 1) -> Placement:
+    def placement(self, stages: int, chunks: int = 1) -> ChunkPlacement:
         """Where each stage's chunks stand in the model."""
         return self.arrange(stages, self.chunks_used(chunks))
 

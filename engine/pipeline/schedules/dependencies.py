@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules.base import Op
-from engine.pipeline.schedules.placement import Placement
+from engine.pipeline.schedules.placement import ChunkPlacement
 
 WORDS = {"F": "the forward", "B": "the backward", "I": "the input gradient", "W": "the weight gradient"}
 Orders = Sequence[Sequence[Op]]
@@ -29,7 +29,7 @@ class Stuck(Refusal):
         super().__init__("ops", None, rule, code="stuck")
 
 
-def dependency(orders: Orders, placement: Placement, stage: int, op: Op) -> tuple[int, Op]:
+def dependency(orders: Orders, placement: ChunkPlacement, stage: int, op: Op) -> tuple[int, Op]:
     """The stage and the operation that this one waits for.
 
     F waits for F of the place before; B and I for B or I of the place after, and at the last place for their own F;
@@ -48,7 +48,7 @@ def dependency(orders: Orders, placement: Placement, stage: int, op: Op) -> tupl
     return owner, Op(kind, op.micro_batch, chunk)
 
 
-def stuck(orders: Orders, placement: Placement, left: Mapping[int, int]) -> Stuck:
+def stuck(orders: Orders, placement: ChunkPlacement, left: Mapping[int, int]) -> Stuck:
     """The wait that holds up the others: what it needs is in no order, or is behind it in its own, if there is such.
 
     left   stage -> place in its order where it stands

@@ -8,7 +8,7 @@ from app.board.figures.pipeline_sheet import FILLS, SHADES
 from app.board.legend import SIZES, words_width
 from app.board.scenes.base import WIDTH, SceneFigure
 from engine.language.units import digits_text
-from engine.pipeline.schedules import Op, Placement
+from engine.pipeline.schedules import ChunkPlacement, Op
 from engine.pipeline.timeline import Interval, Timeline
 from engine.pipeline.waits import waits
 
@@ -37,7 +37,7 @@ class Run:
 
     title: str
     orders: tuple[tuple[Op, ...], ...]
-    placement: Placement
+    placement: ChunkPlacement
     timeline: Timeline
     send: float
 
