@@ -88,44 +88,6 @@ def program(folder: Path) -> Path:
     return made
 
 
-ATTEMPTS, PATIENCE_S = 3, 60  # two agents that start at once now and then miss each other for good (torch 2.13)
-
-
-def ended(nodes: int, words: list[str], environment: dict[str, str]) -> bool:
-    """Whether the agents of so many nodes came to an end, which must be a good one."""
-    place = [
-        "--nproc-per-node",
-        "2",
-        "--nnodes",
-        str(nodes),
-        "--master-addr",
-        "127.0.0.1",
-        "--master-port",
-        str(free_port()),
-    ]
-    agents = [
-        subprocess.Popen(
-            [sys.executable, "-m", "torch.distributed.run", *place, "--node-rank", str(node), *words],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for node in range(nodes)
-    ]
-    try:
-        for agent in agents:
-            _, said = agent.communicate(timeout=PATIENCE_S)
-            assert agent.returncode == 0, said[-3000:]
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
-        for agent in agents:
-            agent.kill()
-            agent.wait()
-    return True
-
-
 @pytest.mark.parametrize(
     ("nodes", "worker"), [(1, ["-m", "app.demo.worker"]), (2, ["--no-python", "shardboard", "worker"])]
 )
@@ -135,8 +97,38 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: lis
     out = tmp_path / "events.jsonl"
     environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     environment["PATH"] = f"{program(tmp_path).parent}{os.pathsep}{os.environ['PATH']}"
+    per_node = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nproc-per-node",
+        "2",
+        "--nnodes",
+        str(nodes),
+        "--master-addr",
+        "127.0.0.1",
+        "--master-port",
+        str(free_port()),
+    ]
     asked = ["--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
-    assert any(ended(nodes, [*worker, *asked], environment) for _ in range(ATTEMPTS)), "no attempt came to an end"
+    agents = [
+        subprocess.Popen(
+            [*per_node, "--node-rank", str(node), *worker, *asked],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for node in range(nodes)
+    ]
+    try:
+        for agent in agents:
+            _, said = agent.communicate(timeout=120)
+            assert agent.returncode == 0, said[-3000:]
+    finally:
+        for agent in agents:
+            agent.kill()
+            agent.wait()
     events: list[Any] = RUN_EVENTS.read_lines(out.read_bytes())
     assert [event.seq for event in events] == list(range(1, len(events) + 1)) and events[0].demo == "ddp"
     assert {event.rank for event in events if event.KIND == "step"} == {*range(2 * nodes), "ref"}
