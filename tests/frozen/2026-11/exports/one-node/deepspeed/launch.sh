@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# The same by DeepSpeed's own launcher, from one node.
+deepspeed \
+  --num_nodes 1 \
+  --num_gpus 8 \
+  train.py --deepspeed --deepspeed_config ds_config.json

@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# torchtitan, llama-3-70b on 1,152 GPUs: run it on each of 16 nodes with 72.
+torchrun \
+  --nnodes 16 \
+  --nproc-per-node 72 \
+  --rdzv-backend c10d \
+  -m torchtitan.train \
+  --job.config_file train.toml
