@@ -9,7 +9,7 @@ from engine.catalog.hardware import Cluster, cluster_from
 from engine.catalog.hf_config import model_of_config
 from engine.catalog.model import Model, model_named
 from engine.catalog.precision import PRECISIONS
-from engine.compute.work import Machine
+from engine.compute.machine import Machine
 from engine.language.document import Count, Document, OneOf, Real, Says, Whole, read
 from engine.language.refusal import Refusal, together
 from engine.layout.layout import Layout

@@ -5,7 +5,8 @@ from functools import cached_property
 
 from engine.catalog.hardware import Cluster
 from engine.catalog.model import Model
-from engine.compute.work import Machine, Work
+from engine.compute.machine import Machine
+from engine.compute.work import Work
 from engine.language.formula import Term
 from engine.layout.layout import Layout
 from engine.layout.stages import Stage
