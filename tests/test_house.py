@@ -34,7 +34,7 @@ FLOORS = [
     {"step", "run"},
     {"scenario"},
     {"estimate"},
-    {"findings", "lens", "ledger", "workings", "export"},
+    {"findings", "lens", "accounts", "workings", "export"},
     {"answer"},
     {"formulas"},
 ]

@@ -11,8 +11,9 @@ from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
 from app.plan.frame import Frame, board_part
 from app.plan.presets import PLANS
-from app.plan.terms import term_at
+from app.plan.terms import LOST_TO_KERNELS, term_at
 from app.web.render import page, part
+from engine.accounts.kernel_list import kernel_list
 from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
@@ -52,9 +53,11 @@ def board(request: Request) -> HTMLResponse:
 def working(request: Request, path: str) -> HTMLResponse:
     """How one number is computed: symbols, this case's values, source, and the usual mistakes."""
     state = Plan.known(request)
-    term = term_at(_estimate(state), path)
+    found = _estimate(state)
+    term = term_at(found, path)
+    kernels = kernel_list(found) if path == LOST_TO_KERNELS else ()
     template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
-    return page(request, template, term=term, query=query_of(state))
+    return page(request, template, term=term, query=query_of(state), kernels=kernels)
 
 
 @router.get("/chart/{name}")

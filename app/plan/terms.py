@@ -1,5 +1,6 @@
 """The numbers that the planner shows, by the names its links use: those of the API's document, and a few of its own."""
 
+from engine.accounts.kernel_list import kernel_list
 from engine.estimate import Estimate
 from engine.language.choice import choose
 from engine.language.formula import Term, Value
@@ -8,6 +9,9 @@ from engine.lens.napkin import comparisons
 from engine.run.goodput import days_with_failures
 from engine.step.parts import kernel_loss, share_of_step
 from engine.workings import terms_of
+
+KERNELS = "kernels"
+LOST_TO_KERNELS = "lost.kernels"
 
 
 def shown_terms(estimate: Estimate) -> dict[str, Value]:
@@ -37,7 +41,18 @@ def _with_failures(estimate: Estimate) -> dict[str, Term]:
 
 def term_at(estimate: Estimate, path: str) -> Value:
     """The term that a link names."""
-    return choose("number", path, shown_terms(estimate), "no number of this plan has this name")
+    known = kernel_terms(estimate) if path.startswith(f"{KERNELS}.") else shown_terms(estimate)
+    return choose("number", path, known, "no number of this plan has this name")
+
+
+def kernel_terms(estimate: Estimate) -> dict[str, Value]:
+    """The numbers of the kernel list: "kernels.0.seconds". Apart, since no board shows them before they are asked for."""
+    return {
+        f"{KERNELS}.{place}.{name}": term
+        for place, row in enumerate(kernel_list(estimate))
+        for name in ("seconds", "rate", "of_peak", "share", "lost")
+        if (term := getattr(row, name)) is not None
+    }
 
 
 def _lost(estimate: Estimate) -> dict[str, Term]:
@@ -47,4 +62,4 @@ def _lost(estimate: Estimate) -> dict[str, Term]:
     parts |= {"bubble": step.bubble, "recompute": step.recompute, "optimizer": step.optimizer}
     shares = {f"lost.{name}": share_of_step.explain(name, x=part, s=step.seconds) for name, part in parts.items()}
     kernels = kernel_loss.explain("kernels below peak", c=step.compute, s=step.seconds, u=estimate.mfu.causal)
-    return {**shares, "lost.kernels": kernels, "lost.mfu": estimate.mfu.causal}
+    return {**shares, LOST_TO_KERNELS: kernels, "lost.mfu": estimate.mfu.causal}

@@ -12,9 +12,9 @@ from app.board.linked import LinkedFigure
 from app.topology.case import TopologyCase
 from app.topology.play import played
 from app.web.json_text import script_json
+from engine.accounts.ledger import AxisRow
 from engine.findings import Finding, findings_of
 from engine.language.units import bytes_text, count_text, seconds_text
-from engine.ledger import AxisRow
 from engine.network.placement import Members, Placement, Wire
 
 WORDS: Mapping[Wire, str] = {

@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from app.plan.form import document_of, query_of
+from engine.accounts.ledger import AxisRow, wire_ledger
 from engine.estimate import Estimate, estimate
 from engine.language.formula import Term
 from engine.language.inputs import Amount, Choice, read_all, texts_of
 from engine.language.refusal import Refusal
 from engine.layout.layout import AXES, Axis
-from engine.ledger import AxisRow, wire_ledger
 from engine.network.fabric import Fabric, whole_nodes
 from engine.network.groups import waiting_gpus
 from engine.network.placement import Placement

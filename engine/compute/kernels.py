@@ -12,6 +12,7 @@ from engine.layout.layout import Layout
 from engine.memory.parameters import count
 
 LAYER_KERNELS = 14, 24  # launched by one layer, forward and backward
+IN_BF16 = "bf16"  # eight bits are too few for scores and for the loss
 
 Kind = Literal["product", "attention", "streamed", "launches"]
 
@@ -24,6 +25,7 @@ class Kernel:
     seconds    of its forward pass, input gradient and weight gradient   [s]
     flop       of the same passes, as far as they count as useful work   [FLOP]
     product    its shape, where it is a matrix product
+    precision  of what it multiplies; of what only moves bytes, none
     """
 
     name: str
@@ -31,6 +33,7 @@ class Kernel:
     seconds: tuple[float, float, float]
     flop: tuple[float, float, float] = (0.0, 0.0, 0.0)
     product: Matmul | None = None
+    precision: str = ""
 
 
 def layer_kernels(
@@ -55,7 +58,12 @@ def _products(machine: Machine, matmuls: list[Matmul]) -> list[Kernel]:
     seconds = matmul_times(machine, matmuls)
     return [
         Kernel(
-            each.name, "product", (float(row[0]), float(row[1]), float(row[2])), (each.flop, each.flop, each.flop), each
+            each.name,
+            "product",
+            (float(row[0]), float(row[1]), float(row[2])),
+            (each.flop, each.flop, each.flop),
+            each,
+            machine.precision,
         )
         for each, row in zip(matmuls, seconds, strict=True)
     ]
@@ -65,6 +73,7 @@ def _attention_core(model: Model, layout: Layout, machine: Machine, sequence_tok
     """Forward and backward of softmax(QK)V, causal; unfused software computes the masked half as well."""
     b, s, heads = layout.micro_batch, sequence_tokens, model.heads / layout.tp
     width, slow = head_width(model), machine.stack.g * machine.jitter
+    precision = IN_BF16 if machine.fp8 else machine.precision
     useful = 2 * b * heads * width * s**2 / layout.cp  # of the causal half
     if machine.stack.fused_attention:
         rate = kernel_rates.attention_flop_per_s(machine.gpu, s / layout.cp, heads, width, b)
@@ -77,7 +86,7 @@ def _attention_core(model: Model, layout: Layout, machine: Machine, sequence_tok
         # scale, mask, softmax and dropout each read and write the scores: 11 bytes a score forward, 16 backward
         there, back = (streamed_s(machine, scores * traffic) for traffic in (11, 16))
         forward, backward = products + there, 2 * products + back
-    return Kernel("attention", "attention", (forward, backward, 0.0), (useful, 2 * useful, 0.0))
+    return Kernel("attention", "attention", (forward, backward, 0.0), (useful, 2 * useful, 0.0), precision=precision)
 
 
 def _pointwise(model: Model, layout: Layout, machine: Machine, tokens: float, moe: bool) -> list[Kernel]:
@@ -123,7 +132,7 @@ def head_kernels(model: Model, layout: Layout, machine: Machine, sequence_tokens
     """The output head and the loss of one micro-batch: three products in BF16, 24 bytes a logit."""
     tokens, words = layout.micro_batch * sequence_tokens / layout.cp, model.vocab / layout.tp
     loss = streamed_s(machine, 12 * tokens * words) * machine.jitter
-    wide = replace(machine, precision="bf16")
+    wide = replace(machine, precision=IN_BF16)
     return (
         *_products(wide, [Matmul("head", tokens, words, model.hidden)]),
         Kernel("softmax and loss", "streamed", (loss, loss, 0.0)),

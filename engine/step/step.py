@@ -107,7 +107,7 @@ def step_of(traffic: Traffic) -> Step:
     free = outline if layout.pp == 1 else _outline(layout, durations, 0.0, overlapped)
     slowest = max(range(layout.pp), key=lambda stage: free.busy[stage])
     chunks = [times[chunk] for chunk in stages[slowest].chunks]
-    runs = _runs(layout)
+    runs = passes(layout)
     issued = layer_collectives(chunks, runs, layout.recompute)
     if send:
         delay = send_delay_s.explain("PP sends, exposed", e=max(outline.makespan, free.makespan), f=free.makespan)
@@ -134,7 +134,7 @@ def step_of(traffic: Traffic) -> Step:
     )
 
 
-def _runs(layout: Layout) -> Term | float:
+def passes(layout: Layout) -> Term | float:
     """Micro-batches that pass each chunk of a stage."""
     pipes = schedule_named(layout.schedule).placement(layout.pp, layout.vp).pipes
     if pipes == 1:

@@ -311,3 +311,11 @@ def test_every_number_of_every_board_has_its_working(
     shown = links(page.text)
     for link in [*shown[:: max(1, len(shown) // 12)], *links(page.text, "/plan?")[:3]]:
         assert client.get(link).status_code == 200, link
+
+
+def test_the_loss_to_kernels_opens_to_their_list(client: TestClient) -> None:
+    """Each number in it opens its own working."""
+    page = client.get("/plan/working/lost.kernels", headers={"HX-Request": "true"}).text
+    assert "MLP up" in page and "what would raise it" in page
+    for link in sorted(set(re.findall(r'href="(/plan/working/kernels\.[^"?]+)', page))):
+        assert client.get(link).status_code == 200, link

@@ -10,9 +10,9 @@ from app.board.figures.marks import LEVELS, MIXED, Marks
 from app.board.figures.topology_floor import floor_of
 from app.board.figures.topology_picture import NARROW, WIDE, TopologyPicture
 from app.board.figures.wire_bars import wire_bars
+from engine.accounts.ledger import wire_ledger
 from engine.catalog.hardware import cluster_named
 from engine.estimate import Estimate, estimate
-from engine.ledger import wire_ledger
 from engine.scenario import scenario_from
 
 BIG = {"model": "llama-3-405b", "layout": {"pp": 16, "cp": 2, "micro_batches": 8}}

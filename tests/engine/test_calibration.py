@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from engine.accounts.ledger import wire_ledger
 from engine.answer import answer
 from engine.catalog import calibration
 from engine.catalog.calibration import Calibration, fitted_calibration
 from engine.compute.work import embedding_work, head_work, layer_work
 from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
-from engine.ledger import wire_ledger
 from engine.lens.napkin import comparisons
 from engine.scenario import Scenario, scenario_from
 from tests.engine.conftest import changed

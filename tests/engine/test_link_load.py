@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.accounts.ledger import AxisRow, wire_ledger
 from engine.catalog.hardware import cluster_named
 from engine.estimate import Estimate
 from engine.findings import findings_of
 from engine.layout.layout import AXES, Layout
-from engine.ledger import AxisRow, wire_ledger
 from engine.network.fabric import Fabric
 from engine.network.issued import Collective
 from engine.network.link_load import LinkLoad, busy_share, load_of, uplink_share

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.accounts.ledger import wire_ledger
 from engine.catalog.calibration import fitted_calibration
 from engine.catalog.hardware import Cluster, cluster_named
 from engine.compute.work import Work, layer_work
-from engine.ledger import wire_ledger
 from engine.network.collectives import flat_ring_s, hierarchical_s
 from engine.network.communication import Traffic
 from engine.network.issued import Collective, LayerTraffic

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import engine
+from engine.accounts.ledger import wire_ledger
 from engine.estimate import Estimate
 from engine.formulas import all_formulas
 from engine.language.domain import domain_of
 from engine.language.formula import FORMULAS, Formula, Given, Term
 from engine.language.refusal import Refusal
-from engine.ledger import wire_ledger
 from engine.lens.napkin import comparisons
 from engine.network.issued import Collective
 from engine.workings import terms_of

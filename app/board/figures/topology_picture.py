@@ -14,9 +14,9 @@ from app.board.figures.floor import SPINE, Box, Floor
 from app.board.figures.marks import MIXED, Marks, Sides, detail_of
 from app.board.figures.topology_floor import draw_node, draw_wires
 from app.board.linked import LinkedFigure
+from engine.accounts.ledger import AxisRow
 from engine.language.units import count_text
 from engine.layout.layout import Axis
-from engine.ledger import AxisRow
 from engine.network.fabric import Fabric
 from engine.network.placement import Placement, Reach
 

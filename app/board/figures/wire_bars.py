@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from app.board.legend import words_width
 from app.board.linked import LinkedFigure
+from engine.accounts.ledger import AxisRow
 from engine.language.formula import Term
 from engine.language.units import bytes_text, share_text
-from engine.ledger import AxisRow
 
 WIDE, NARROW = 720.0, 380.0
 ROW, BAR = 62.0, 24.0

@@ -1,0 +1,1 @@
+"""An estimate added up: what its wires carry, and what its kernels take."""
