@@ -30,7 +30,7 @@ from app.lessons.glossary import reference_named, word_named
 from app.lessons.prose import Pieces, Shown, sentence
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
 from app.plan.form import document_of, misnamed, query_of, state_of
-from app.plan.presets import PLANS, preset_queries
+from app.plan.presets import preset_queries
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
 from engine.catalog.calibration import fitted_calibration
@@ -245,7 +245,7 @@ def fact_named(name: str, key: str) -> Fact:
 
 def plan_query(preset: str, fields: Mapping[str, Any]) -> str:
     """The planner's query for a preset with fields of its form changed."""
-    query = choose("preset", preset, preset_queries(PLANS), "the presets are {names}")
+    query = choose("preset", preset, preset_queries(tuple(presets())), "the presets are {names}")
     given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in fields.items()}
     if unknown := misnamed(given.items()):
         raise together(unknown)

@@ -7,11 +7,16 @@ from functools import cached_property
 from app.board.svg import Figure
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
 from app.plan.form import FIELDS, query_of
+from app.plan.presets import run_at
 from app.plan.remarks import pipeline_remark, remarks
 from app.plan.terms import shown_terms
+from engine.accounts.published import Judged, judge
+from engine.catalog.precision import PRECISIONS
+from engine.catalog.scenarios import presets
 from engine.estimate import Estimate
 from engine.findings import Finding, findings_of
 from engine.language.formula import Value
+from engine.language.units import quantity_text
 from engine.lens.napkin import Comparison, comparisons
 
 NOTES_SHOWN = 3
@@ -84,6 +89,19 @@ class Board:
     @property
     def remarks(self) -> Mapping[str, str]:
         return remarks(self.estimate)
+
+    @property
+    def peak_words(self) -> str:
+        """What the MFU is a share of: eight-bit products have twice the peak, and nobody can tell from the share alone."""
+        scenario = self.estimate.scenario
+        peak = quantity_text(scenario.cluster.gpu.peak(scenario.precision), "FLOP/s")
+        return f"{peak} ({PRECISIONS[scenario.precision].title})"
+
+    @cached_property
+    def published(self) -> Judged | None:
+        """What was measured, where this plan is a published run."""
+        name = run_at(self.query)
+        return judge(presets()[name], self.estimate) if name else None
 
     @property
     def fullest_words(self) -> str:

@@ -41,6 +41,7 @@ class Frame(ABC, Generic[B]):
     noun      what has no meaning yet
     figures   the template of its board
     starts    scenarios of the catalogue to start from
+    runs      published ones
     groups    titles, and the inputs that the form shows
     own       inputs that the page adds to a plan's query
     passing   names in its query that are no inputs of it
@@ -54,6 +55,7 @@ class Frame(ABC, Generic[B]):
     noun: ClassVar[str]
     figures: ClassVar[str]
     starts: ClassVar[tuple[str, ...]]
+    runs: ClassVar[tuple[str, ...]] = ()
     groups: ClassVar[Groups]
     own: ClassVar[tuple[Input, ...]] = ()
     passing: ClassVar[tuple[str, ...]] = ()
@@ -122,7 +124,15 @@ class Frame(ABC, Generic[B]):
     @property
     def presets(self) -> dict[str, str]:
         """Title -> address of what to start from."""
-        return {title: f"{self.path}?{query}".rstrip("?") for title, query in preset_queries(self.starts).items()}
+        return self._addresses(self.starts)
+
+    @property
+    def published(self) -> dict[str, str]:
+        """Title -> address of each published run."""
+        return self._addresses(self.runs)
+
+    def _addresses(self, names: tuple[str, ...]) -> dict[str, str]:
+        return {title: f"{self.path}?{query}".rstrip("?") for title, query in preset_queries(names).items()}
 
     @property
     def remarks(self) -> Mapping[str, str]:

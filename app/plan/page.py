@@ -10,10 +10,11 @@ from app.plan.board import Board
 from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
 from app.plan.frame import Frame, board_part
-from app.plan.presets import PLANS
+from app.plan.presets import PLANS, RUNS, preset_queries
 from app.plan.terms import LOST_TO_KERNELS, term_at
 from app.web.render import page, part
 from engine.accounts.kernel_list import kernel_list
+from engine.accounts.published import judgements
 from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
@@ -24,7 +25,7 @@ router = APIRouter(prefix="/plan", default_response_class=HTMLResponse, include_
 class Plan(Frame[Board]):
     """The planner."""
 
-    path, noun, figures, starts = "/plan", "plan", "plan/_figures.html", PLANS
+    path, noun, figures, starts, runs = "/plan", "plan", "plan/_figures.html", PLANS, RUNS
     groups = tuple((title, tuple(field.input for field in fields)) for title, fields in GROUPS)
     passing = BESIDE
 
@@ -47,6 +48,12 @@ def plan(request: Request) -> HTMLResponse:
 def board(request: Request) -> HTMLResponse:
     """The figures and answers alone."""
     return board_part(request, Plan.of(request))
+
+
+@router.get("/published")
+def published(request: Request) -> HTMLResponse:
+    """Every published run of the catalogue, beside its prediction."""
+    return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS))
 
 
 @router.get("/working/{path}")

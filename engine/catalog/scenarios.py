@@ -15,22 +15,46 @@ CARD = "card"  # the question that everything starts from
 
 
 @dataclass(frozen=True)
+class Published:
+    """What was printed of a run.
+
+    quantity   name of what was measured: see engine.accounts.published
+    value      in base units
+    said       as it was printed
+    counted    by which MFU convention, where the quantity is a rate of FLOP
+    """
+
+    quantity: str
+    value: float
+    said: str
+    counted: str = ""
+
+
+@dataclass(frozen=True)
 class Preset:
     """A scenario of the catalogue.
 
-    source     where it comes from
-    document   as the API takes it
+    source      where it comes from
+    document    as the API takes it
+    published   what was measured, where it is a run of somebody's
+    unsaid      what was true of that run and cannot be said here, or is assumed: a sentence each
     """
 
     title: str
     source: str
     document: dict[str, Any]
+    published: Published | None = None
+    unsaid: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1)
 def presets() -> dict[str, Preset]:
     """The scenarios of the catalogue by their names, the card first."""
-    return {name: Preset(**entry) for name, entry in yaml.safe_load(CATALOG.read_text(encoding="utf-8")).items()}
+    return {name: _preset(**entry) for name, entry in yaml.safe_load(CATALOG.read_text(encoding="utf-8")).items()}
+
+
+def _preset(published: dict[str, Any] | None = None, unsaid: list[str] | None = None, **entry: Any) -> Preset:
+    return Preset(**entry, published=Published(**published) if published else None, unsaid=tuple(unsaid or ()))
 
 
 def preset_document(name: str = CARD) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import html
 import re
+from html import unescape
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -14,8 +15,9 @@ from app.main import create_app
 from app.plan.charts import KNOBS
 from app.plan.form import FIELDS, document_of, state_of
 from app.plan.page import router
-from app.plan.presets import PLANS, preset_queries
+from app.plan.presets import PLANS, RUNS, preset_queries
 from app.plan.terms import shown_terms
+from engine.catalog.scenarios import presets
 from engine.estimate import estimate
 from engine.language.inputs import Choice, YesNo
 from engine.scenario import scenario_from
@@ -62,9 +64,9 @@ def test_a_part_without_meaning_leaves_the_board_as_it_is(client: TestClient) ->
     assert part.headers.get("HX-Retarget") != "#plan-board"
 
 
-@pytest.mark.parametrize("preset", preset_queries(PLANS))
+@pytest.mark.parametrize("preset", preset_queries((*PLANS, *RUNS)))
 def test_every_working_that_a_board_links_to_answers(client: TestClient, preset: str) -> None:
-    board = client.get(f"/plan?{preset_queries(PLANS)[preset]}").text
+    board = client.get(f"/plan?{preset_queries((*PLANS, *RUNS))[preset]}").text
     found = links(board)
     assert len(found) > 25
     for link in found:
@@ -319,3 +321,25 @@ def test_the_loss_to_kernels_opens_to_their_list(client: TestClient) -> None:
     assert "MLP up" in page and "what would raise it" in page
     for link in sorted(set(re.findall(r'href="(/plan/working/kernels\.[^"?]+)', page))):
         assert client.get(link).status_code == 200, link
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_published_run_shows_what_was_measured(client: TestClient, name: str) -> None:
+    run = presets()[name]
+    assert run.published
+    query = preset_queries(RUNS)[run.title]
+    page = unescape(client.get(f"/plan?{query}").text)
+    assert run.published.said in page and run.source in page and all(sentence in page for sentence in run.unsaid)
+    assert "Somebody ran this" not in client.get(f"/plan?{query}&price=3").text
+
+
+def test_all_published_runs_stand_on_one_page(client: TestClient) -> None:
+    page = unescape(client.get("/plan/published").text)
+    for name in RUNS:
+        run = presets()[name]
+        assert run.published and run.title in page and run.published.said in page
+
+
+def test_an_mfu_says_of_which_peak_it_is_a_share(client: TestClient) -> None:
+    assert "of 989 TFLOP/s (BF16)" in client.get("/plan").text
+    assert "of 1.98 PFLOP/s (FP8)" in client.get("/plan?precision=fp8").text

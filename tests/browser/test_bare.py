@@ -23,6 +23,7 @@ def test_without_scripts_the_form_sends_itself_and_numbers_are_links(visit: Visi
     assert shown in page.locator("main").inner_text()
     page.get_by_role("link", name="Back to the plan").click()
     assert urlsplit(page.url).path == "/plan" and page.locator("#tp").input_value() == "4"
+    page.get_by_text("a published run").click()
     page.get_by_role("link", name="8B on 8 GPUs").click()
     assert page.locator("#gpus").input_value() == "8"
 
