@@ -21,6 +21,7 @@ from app.scenes import page as scenes
 from app.settings import settings
 from app.topology import page as topology
 from app.web import assets, render
+from app.web.hosts import LOOPBACK, Hosts
 from app.web.limits import BodyLimit
 from app.working import page as working
 
@@ -46,8 +47,11 @@ async def life(app: FastAPI) -> AsyncIterator[None]:
     await close_all(app)
 
 
-def create_app() -> FastAPI:
-    """The whole program as one ASGI application."""
+def create_app(bound: str = LOOPBACK[0]) -> FastAPI:
+    """The whole program as one ASGI application.
+
+    bound   the address or name it is served on, which decides the names it answers to
+    """
     app = FastAPI(
         title="Shardboard",
         version=__version__,
@@ -66,6 +70,7 @@ def create_app() -> FastAPI:
     remove_compress_type("text/event-stream")  # one message at a time has nothing to gain
     app.add_middleware(CompressMiddleware)
     app.add_middleware(BodyLimit)
+    app.add_middleware(Hosts, bound=bound, more=settings().hosts)
     app.add_middleware(render.SecurityHeaders)
     render.handle_errors(app)
     return app

@@ -24,6 +24,7 @@ class Settings:
     cache       everything that can be made again: SHARDBOARD_CACHE, or .cache of a checkout, or the user's cache folder
     data        what visitors have made and may come back to: SHARDBOARD_DATA, or .data, or the user's data folder
     live_demos  whether visitors may start processes: SHARDBOARD_DEMOS=off shows recorded runs only, for public hosting
+    hosts       names this server answers to beside those of where it is bound: SHARDBOARD_HOSTS, with commas between
     """
 
     templates: Path = BESIDE / "templates"
@@ -31,6 +32,7 @@ class Settings:
     cache: Path = CACHE
     data: Path = DATA
     live_demos: bool = True
+    hosts: tuple[str, ...] = ()
 
 
 @lru_cache
@@ -44,4 +46,5 @@ def settings() -> Settings:
         cache=Path(os.environ.get("SHARDBOARD_CACHE", CACHE)),
         data=Path(os.environ.get("SHARDBOARD_DATA", DATA)),
         live_demos=os.environ.get("SHARDBOARD_DEMOS", "on").lower() not in ("off", "0", "no", "false"),
+        hosts=tuple(filter(None, map(str.strip, os.environ.get("SHARDBOARD_HOSTS", "").split(",")))),
     )

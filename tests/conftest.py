@@ -1,6 +1,7 @@
 """What every test relies on: bounded examples, no deadline, since the machines that run tests differ in speed, and marks."""
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -17,6 +18,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large],
 )
 settings.load_profile("shardboard")
+
+# what Starlette's client calls the server it asks; read before any application is made, by processes of tests too
+os.environ["SHARDBOARD_HOSTS"] = "testserver"
 
 TESTS = Path(__file__).parent
 BY_FOLDER = {"browser": "browser", "demo": "demo"}

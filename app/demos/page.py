@@ -15,7 +15,7 @@ from app.runner.catalog import DEMOS, checked, demo_named
 from app.runner.description import Demo
 from app.runner.event_kinds import RUN_EVENTS
 from app.web.render import page, part
-from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
+from app.web.visitors import form_of, narrow, once, owned, remember, visitor_of
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos", default_response_class=HTMLResponse, include_in_schema=False)
@@ -67,7 +67,6 @@ def kept_events(request: Request, run_id: str) -> Response:
 @router.post("/runs/{run_id}/cancel")
 async def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
-    own_page(request)
     runner = runner_of(request)
     if found := runner.things.get(run_id):
         owned(request, found.client)
@@ -78,7 +77,6 @@ async def cancel(request: Request, run_id: str) -> Response:
 @router.post("/open")
 async def opened(request: Request) -> HTMLResponse:
     """The events of a run from elsewhere, as a board. They are drawn and forgotten."""
-    own_page(request)
     form = await form_of(request)
     try:
         board = RunBoard(RUN_EVENTS.read_lines(form.get("events", "").encode()), narrow(request))
@@ -106,7 +104,6 @@ def prediction(request: Request, name: str) -> HTMLResponse:
 @router.post("/{name}/runs")
 async def start(request: Request, name: str) -> Response:
     """Run it. A refusal stands on the demo's page."""
-    own_page(request)
     found, form = _demo(name), await form_of(request)
     guess = form.pop(GUESS, "").strip()[:40]
     try:

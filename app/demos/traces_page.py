@@ -13,7 +13,7 @@ from app.runner.fake.record import recorded, recorded_names
 from app.runner.fake.request import DP, INPUTS, LAYERS, MICRO_BATCHES, MODEL, PP, TP, fake_request
 from app.web.beside import Said, dealt
 from app.web.render import page, part
-from app.web.visitors import form_of, narrow, once, own_page, owned, remember, visitor_of
+from app.web.visitors import form_of, narrow, once, owned, remember, visitor_of
 from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal
 
@@ -58,7 +58,6 @@ def kept(request: Request, name: str) -> HTMLResponse:
 @router.post("/runs")
 async def start(request: Request) -> Response:
     """Trace it. A refusal stands on the form."""
-    own_page(request)
     form = await form_of(request)
     try:
         if not is_live():
@@ -85,7 +84,6 @@ def board(request: Request, run_id: str) -> HTMLResponse:
 @router.post("/runs/{run_id}/cancel")
 async def cancel(request: Request, run_id: str) -> Response:
     """Stop it. Pressed twice it is stopped once."""
-    own_page(request)
     traces = traces_of(request)
     if found := traces.things.get(run_id):
         owned(request, found.client)

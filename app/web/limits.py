@@ -1,4 +1,4 @@
-"""How much a request may send: a larger body is refused from its first line, or as soon as it grows too long."""
+"""How much a request may send, and how long it may take to: what is larger or slower is refused in a sentence."""
 
 import asyncio
 
@@ -12,10 +12,13 @@ from engine.language.units import MB
 BODY_BYTES = int(MB)
 DISCARDED_BYTES = int(32 * MB)
 DISCARDED_S = 5.0
+PIECE_S, WHOLE_S = 10.0, 30.0  # that one piece of a body may take, and all of it
+SLOW = f"The request stopped before its end: a piece may take {PIECE_S:.0f} s to come, all of it {WHOLE_S:.0f} s."
 
 
 class BodyLimit:
-    """Refuses bodies over BODY_BYTES without holding them in memory, whether they say their length or not.
+    """Refuses bodies over BODY_BYTES without holding them in memory, whether they say their length or not, and those
+    that stop coming.
 
     The refusal leaves at once. Most clients read it only after they have sent everything, so what still comes is
     thrown away for a while before the connection closes.
@@ -41,19 +44,32 @@ class _Counted:
 
     def __init__(self, receive: Receive, limit: int):
         self.source, self.limit, self.read, self.refused, self.ended = receive, limit, 0, False, False
+        self.until = 0.0
 
     @property
     def sentence(self) -> str:
         return sentence_of(too_large(self.limit))
 
     async def receive(self) -> Message:
-        message = await self.source()
+        message = await self._next()
         self.read += len(message.get("body", b""))
         self.ended = not message.get("more_body", False)
         if self.read > self.limit:
             self.refused = True
             raise HTTPException(413, self.sentence)
         return message
+
+    async def _next(self) -> Message:
+        """What comes next. Once the body is whole, that is the end of the connection, and may take as long as it likes."""
+        if self.ended:
+            return await self.source()
+        loop = asyncio.get_running_loop()
+        self.until = self.until or loop.time() + WHOLE_S
+        try:
+            async with asyncio.timeout_at(min(loop.time() + PIECE_S, self.until)):
+                return await self.source()
+        except TimeoutError:
+            raise HTTPException(408, SLOW, {"Connection": "close"}) from None
 
     def then_discard(self, send: Send) -> Send:
         """Sends the answer; after a refusal, ends it only when the rest of the body is gone."""

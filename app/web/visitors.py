@@ -1,8 +1,8 @@
-"""Who asks: one visitor from another, this server's own pages from another site's, a form's fields out of a body."""
+"""Who asks: one visitor from another, a form's fields out of a body."""
 
 import secrets
 from collections.abc import Iterable
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from fastapi import HTTPException, Request
 from fastapi.responses import Response
@@ -10,15 +10,6 @@ from fastapi.responses import Response
 from engine.language.refusal import Refusal
 
 VISITOR, MONTH_S = "visitor", 30 * 24 * 3600
-
-
-def own_page(request: Request) -> None:
-    """Refuses what another site's page has sent here."""
-    origin = request.headers.get("origin")
-    if origin is None and request.headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
-        return
-    if origin is None or urlsplit(origin).netloc != request.headers.get("host"):
-        raise HTTPException(403, "Only the pages of this server may start and stop runs here.")
 
 
 def visitor_of(request: Request) -> str:

@@ -90,7 +90,7 @@ def test_a_body_is_refused_before_it_has_come(client: TestClient) -> None:
         "root_path": "",
         "server": ("x", 80),
         "client": ("x", 1),
-        "headers": [(b"content-length", b"10485760"), (b"content-type", b"application/json")],
+        "headers": [(b"host", b"localhost"), (b"content-length", b"10485760"), (b"content-type", b"application/json")],
         "app": client.app,
     }
     anyio.run(client.app, scope, receive, send)
@@ -111,7 +111,7 @@ def test_after_a_last_piece_that_is_too_much_no_other_is_waited_for(client: Test
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "path": "/api/estimate", "query_string": b"",
         "raw_path": b"/api/estimate", "scheme": "http", "root_path": "", "server": ("x", 80), "client": ("x", 1),
-        "headers": [(b"content-type", b"application/json")], "app": client.app,
+        "headers": [(b"host", b"localhost"), (b"content-type", b"application/json")], "app": client.app,
     }  # fmt: skip
     anyio.run(client.app, scope, receive, send)
     assert sent[0]["status"] == 413 and not sent[-1]["more_body"]

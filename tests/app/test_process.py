@@ -67,7 +67,7 @@ def test_serve_answers_and_leaves_quietly() -> None:
             with socket.create_connection(("127.0.0.1", port)) as asked:
                 asked.settimeout(30)
                 asked.sendall(
-                    b"GET /api/formulas/run_usd?gpu_hours=2&usd_per_gpu_hour=3 HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+                    b"GET /api/formulas/run_usd?gpu_hours=2&usd_per_gpu_hour=3 HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
                 )
                 if b'"value":6.0' in b"".join(iter(lambda: asked.recv(65536), b"")):
                     break

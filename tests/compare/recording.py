@@ -13,6 +13,7 @@ from tests.compare.api import ask_api, described
 from tests.compare.bad_values import ask_bad
 from tests.compare.commands import ask_commands
 from tests.compare.crawl import Crawl
+from tests.compare.page_reader import HOST
 from tests.compare.records import FILE, written
 from tests.compare.runs import ask_refused, ask_runs
 from tests.compare.scenarios import EXPORTED, SLIPPED, ask_exports, ask_scenarios, ask_slips
@@ -29,6 +30,7 @@ def record_tree(folder: Path) -> str:
             "SHARDBOARD_DEMOS": "off",
             "SHARDBOARD_DATA": f"{scratch}/data",
             "SHARDBOARD_CACHE": f"{scratch}/cache",
+            "SHARDBOARD_HOSTS": HOST,
         }
         from app.main import create_app  # after the environment: settings are read once
 
