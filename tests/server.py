@@ -14,10 +14,14 @@ START_S = 30
 
 
 @contextmanager
-def running() -> Iterator[str]:
-    """Serve in a thread; gives the address."""
+def running(port: int = 0) -> Iterator[str]:
+    """Serve in a thread; gives the address.
+
+    port   0: any that is free
+    """
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        probe.bind(("127.0.0.1", port))
         port = probe.getsockname()[1]
     server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=port, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)

@@ -15,7 +15,7 @@ class WorkingSlip extends HTMLElement {
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     this.opener = link.getAttribute("href");
-    globalThis.htmx.ajax("GET", this.opener, { target: this, swap: "innerHTML" });
+    globalThis.htmx.ajax("GET", this.opener, { target: this, swap: "innerHTML" }).catch(() => {}); // <server-line> tells
   }
 
   open() {
