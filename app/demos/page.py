@@ -16,6 +16,7 @@ from app.runner.description import Demo
 from app.runner.event_kinds import RUN_EVENTS
 from app.web.render import page, part
 from app.web.visitors import form_of, narrow, once, owned, remember, visitor_of
+from engine.language.domain import number_in
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos", default_response_class=HTMLResponse, include_in_schema=False)
@@ -131,11 +132,8 @@ def _demo(name: str) -> Demo:
 
 
 def _moment(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if 0 <= value < 3600 else None
+    value = number_in(text)
+    return value if value is not None and 0 <= value < 3600 else None
 
 
 def _seen(request: Request, run_id: str) -> RunPage:

@@ -1,7 +1,6 @@
 """The planner: sliders in, memory, timeline, time and money out. Its whole state is the URL's query."""
 
 from collections.abc import Mapping
-from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
@@ -16,9 +15,11 @@ from app.web.render import page, part
 from engine.accounts.kernel_list import kernel_list
 from engine.accounts.published import judgements
 from engine.estimate import Estimate, estimate
+from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
+CHARTS = ("memory", "knob")
 router = APIRouter(prefix="/plan", default_response_class=HTMLResponse, include_in_schema=False)
 
 
@@ -68,8 +69,9 @@ def working(request: Request, path: str) -> HTMLResponse:
 
 
 @router.get("/chart/{name}")
-def chart(request: Request, name: Literal["memory", "knob"], knob: str = "pp") -> Response:
+def chart(request: Request, name: str, knob: str = "pp") -> Response:
     """A chart to explore; a state without meaning leaves the one that is there."""
+    one_of("chart", name, CHARTS)
     try:
         state = Plan.known(request)
         found = _estimate(state)

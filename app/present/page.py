@@ -6,7 +6,7 @@ from fastapi.responses import HTMLResponse
 from app.board.scenes import SCENES, scene_named
 from app.lessons.lesson import lesson_named, lessons
 from app.lessons.slides import slides
-from app.scenes.view import frame_number, place, view_of
+from app.scenes.view import place, view_of
 from app.web.render import page
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
@@ -24,5 +24,5 @@ def present(request: Request, name: str) -> HTMLResponse:
         raise Refusal("stage", name, "there is no such scene or lesson", nearest(name, [*SCENES, *known]))
     lesson = lesson_named(name)
     shown = slides(lesson)
-    at = place(frame_number(request.query_params), len(shown))
+    at = place(request.query_params.get("frame", "0"), len(shown))
     return page(request, "present/lesson.html", lesson=lesson, slides=shown, at=at)

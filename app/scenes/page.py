@@ -44,7 +44,7 @@ def answer(request: Request, name: str) -> HTMLResponse:
 
 
 @router.get("/scenes/{name}/frames/{at}.svg")
-def frame(request: Request, name: str, at: int) -> Response:
+def frame(request: Request, name: str, at: str) -> Response:
     """One frame by its address: the same address, the same bytes."""
     found = scene_named(name)
     frames = staged(found, found.values(request.query_params)).frames
@@ -52,7 +52,7 @@ def frame(request: Request, name: str, at: int) -> Response:
 
 
 @router.get("/scenes/{name}/working/{number}")
-def working(request: Request, name: str, number: int) -> HTMLResponse:
+def working(request: Request, name: str, number: str) -> HTMLResponse:
     """How one of a scene's numbers is computed."""
     found = scene_named(name)
     numbers = staged(found, found.values(request.query_params)).numbers

@@ -10,7 +10,7 @@ from app.web.beside import Said, dealt
 from engine.asking.grade import Verdict, graded
 from engine.asking.question import Question
 from engine.language.formula import Term
-from engine.language.inputs import texts_of
+from engine.language.inputs import Amount, texts_of
 from engine.language.refusal import Refusal
 
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0)
@@ -71,11 +71,19 @@ def _staged(name: str, values: tuple[tuple[str, float], ...]) -> Stage:
     return Stage(scene.frames(given), scene.question(given), scene.numbers(given), scene.misconceptions(given))
 
 
-def place(at: int, count: int, field: str = "frame") -> int:
-    """A place that exists, or a Refusal."""
-    if not 0 <= at < count:
-        raise Refusal(field, at, f"there are {count}, counted from 0", str(min(max(at, 0), count - 1)))
-    return at
+def place(at: str, count: int, field: str = "frame") -> int:
+    """A place that exists, or a Refusal.
+
+    >>> place("2", 4)
+    2
+    >>> place("4", 4)
+    Traceback (most recent call last):
+    engine.language.refusal.Refusal: frame = 4: there are 4, counted from 0; the nearest that works: 3
+    """
+    if count == 0:
+        raise Refusal(field, at, "there are none")
+    known = Amount(field, field, 0, 0, count - 1, said=f"there are {count}, counted from 0")
+    return int(known.read(at))
 
 
 def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
@@ -87,15 +95,6 @@ def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
         return SceneView(scene, state, 0, None, refusal.sentences, dealt(refusal, state), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
     try:
-        return SceneView(scene, state, place(frame_number(given), len(found.frames)), found, (), Said(), verdict)
+        return SceneView(scene, state, place(given.get("frame", "0"), len(found.frames)), found, (), Said(), verdict)
     except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
         return SceneView(scene, state, 0, found, refusal.sentences, dealt(refusal, state), verdict)
-
-
-def frame_number(given: Mapping[str, str]) -> int:
-    """The frame a query names, 0 if it names none."""
-    text = given.get("frame", "0")
-    try:
-        return int(text)
-    except ValueError:
-        raise Refusal("frame", text, "needs a whole number", "0") from None

@@ -239,6 +239,8 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:10]
 
 
+GONE = "{file} was deleted under the running server: start it again, and the file is built anew."
+
 router = APIRouter(include_in_schema=False)
 
 
@@ -250,11 +252,13 @@ def asset(request: Request, file: str) -> Response:
     if file not in assets.names.values():
         raise HTTPException(404)
     path, headers = assets.folder / file, {"Cache-Control": "public, max-age=31536000, immutable"}
+    if not path.is_file():
+        raise HTTPException(503, GONE.format(file=file))
     kind = file.rpartition(".")[2]
     if kind != "woff2":
         offered = {part.partition(";")[0].strip() for part in request.headers.get("accept-encoding", "").split(",")}
         for encoding, ending in ENCODINGS.items():
-            if encoding in offered:
+            if encoding in offered and path.with_name(file + ending).is_file():
                 path = path.with_name(file + ending)
                 headers |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
                 break

@@ -172,9 +172,10 @@ def handle_errors(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     def _validation(request: Request, problem: RequestValidationError) -> Response:
+        """No route asks FastAPI to read a value: inputs of our own say what works. This is for what it asks of itself."""
         first = problem.errors()[0]
-        where = ".".join(str(step) for step in first["loc"][1:])
-        return error(request, 422, f"{where}: {first['msg']}" if where else first["msg"])
+        where = ".".join(str(step) for step in first["loc"][1:]) or "request"
+        return error(request, 422, sentence_of(Refusal(where, str(first.get("input", "")), "cannot be read")))
 
     @app.exception_handler(Exception)
     def _unforeseen(request: Request, problem: Exception) -> Response:

@@ -9,7 +9,7 @@ LONGEST = 60  # characters of an answer
 PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 BYTES = {"b": 1.0, "kb": KB, "mb": MB, "gb": GB, "tb": TB, "pb": 1e15, "kib": KIB, "mib": MIB, "gib": GIB, "tib": TIB}
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "min": MINUTE_S, "h": HOUR_S, "d": DAY_S, "days": DAY_S}
-NUMBER = re.compile(r"^\s*([+-]?[\d.,\s]*\d(?:\.\d*)?(?:[eE][+-]?\d{1,3})?)\s*([a-zA-Zµ%]*)\s*(?:/s)?\s*$")
+NUMBER = re.compile(r"^\s*([+-]?[0-9.,\s]*[0-9](?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?)\s*([a-zA-Zµ%]*)\s*(?:/s)?\s*$")
 
 
 def amount(text: str, unit: str) -> float | None:

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -54,6 +55,24 @@ def test_a_torn_manifest_is_built_again(tmp_path: Path, monkeypatch: pytest.Monk
     first = assets.build(place)
     (tmp_path / "assets" / "manifest.json").write_text('{"htmx.js": ')
     assert assets.build(place) == first
+
+
+def test_a_file_deleted_under_the_server_is_told_and_its_plain_form_stands_in(tmp_path: Path) -> None:
+    app = create_app()
+    known: assets.Assets = app.state.assets
+    copied = tmp_path / "assets"
+    shutil.copytree(known.folder, copied)
+    app.state.assets = replace(known, folder=copied)
+    file = known.names["board.css"]
+    with TestClient(app, raise_server_exceptions=False) as client:
+        (copied / f"{file}.br").unlink()
+        answer = client.get(f"/assets/{file}", headers={"accept-encoding": "br"})
+        assert answer.status_code == 200 and answer.text == (copied / file).read_text()
+        for path in copied.iterdir():
+            path.unlink()
+        for name in known.names.values():
+            answer = client.get(f"/assets/{name}")
+            assert answer.status_code == 503 and "start it again" in answer.text, name
 
 
 def test_our_files_name_others_by_content_only(built: assets.Assets) -> None:

@@ -57,6 +57,21 @@ def test_what_is_refused_has_a_way_out_and_what_is_read_writes_itself_back(where
         assert each.read(each.shown(sent)) == read, "what a control shows again means what was typed"
 
 
+SCRIPTS = [str.maketrans("0123456789", digits) for digits in ("０１２３４５６７８９", "٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९")]
+
+
+@pytest.mark.parametrize("where", LISTED)
+def test_digits_of_other_scripts_are_no_number(where: str) -> None:
+    each = LISTED[where]
+    if isinstance(each, Words):
+        return
+    for usual in (each.text(each.default), *(text for text, _ in getattr(each, "choices", ()))):  # type: ignore[arg-type]
+        for script in SCRIPTS:
+            if (foreign := usual.translate(script)) != usual and not getattr(each, "open", False):
+                with pytest.raises(Refusal):
+                    each.read(foreign)
+
+
 @pytest.mark.parametrize("where", LISTED)
 def test_an_input_takes_its_default_its_ends_and_its_options(where: str) -> None:
     each = LISTED[where]

@@ -43,7 +43,8 @@ def test_a_number_is_read_with_its_unit(text: str, unit: str, value: float) -> N
 
 
 @pytest.mark.parametrize(
-    "text", ["", "a lot", "9**9**9", "80 GB ; 3", "80 gilbert", "1e999", "--3", "1.2.3", "GB", "∞", "3 GB 4"]
+    "text",
+    ["", "a lot", "9**9**9", "80 GB ; 3", "80 gilbert", "1e999", "--3", "1.2.3", "GB", "∞", "3 GB 4", "１２ GB", "٣"],
 )
 def test_what_is_no_number_is_not_guessed(text: str) -> None:
     assert amount(text, "bytes") is None

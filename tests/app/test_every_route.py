@@ -1,0 +1,113 @@
+"""Every route, asked what it cannot answer: a sentence of ours comes back, never a 500 and never a library's words."""
+
+import random
+import re
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from fastapi.testclient import TestClient
+
+from app.main import create_app
+from app.plan.form import FIELDS
+from tests.compare.site import Route, routes_of
+
+APP = create_app()
+ROUTES = {route.path: route for route in routes_of(APP)}
+ODD = (
+    "", " ", "nothing-like-it", "-1", "1e30", "0", "9" * 400, "１２", "٣", "1_000", "\0", "a\0b", "\ud800", "\U0001f642",
+    "x" * 5000, "../../etc/passwd", "..%2f..", "%", "%00", "<script>", "{}", "[]", "null", "nan", "inf", "'\";--", "\r\nx: y",
+)  # fmt: skip
+NAMES = (
+    *FIELDS,
+    "frame",
+    "t",
+    "moves",
+    "try",
+    "answer",
+    "knob",
+    "guess",
+    "you",
+    "look",
+    "stages",
+    "micro",
+    "p",
+    "N",
+    "\0",
+    "\ud800",
+    "",
+)
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT", "BREW", "get")
+KNOWN = (
+    "ddp",
+    "cp",
+    "pp",
+    "memory",
+    "megatron",
+    "1",
+    "bubble_of_total",
+    "step",
+    "llama-3-70b-1024",
+    "forgotten-optimizer",
+)
+# how pydantic and FastAPI speak of what they cannot read
+THEIRS = re.compile(
+    r"Input should|Field required|value_error|type_error|validation error|valid (?:integer|number|string)|Extra inputs|"
+    r"unable to parse|Traceback|pydantic|errors\.pydantic",
+    re.IGNORECASE,
+)
+EACH = 30  # questions a route
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(APP, raise_server_exceptions=False) as client:
+        yield client
+
+
+def quoted(text: str) -> str:
+    """For an address; halves of characters too, as a program may send them."""
+    return quote(text.encode("utf-8", "surrogatepass"), safe="")
+
+
+def asked(route: Route, chance: random.Random) -> Iterator[tuple[str, str, bytes, dict[str, str]]]:
+    """Method, address, body and headers of questions that no page asks."""
+    for _ in range(EACH):
+        path = re.sub(r"{\w+(?::\w+)?}", lambda _: quoted(chance.choice((*ODD, *KNOWN))), route.path)
+        pairs = [(chance.choice(NAMES), chance.choice(ODD)) for _ in range(chance.randrange(3))]
+        query = "&".join(f"{quoted(name)}={quoted(value)}" for name, value in pairs)
+        body = chance.choice(
+            (b"", query.encode(), b"\xff\xfe", b'{"model": "\\ud800"}', b"[" * 900, b"document=%ff&a=%00")
+        )
+        sent_as = chance.choice(
+            ("application/json", "application/x-www-form-urlencoded", "text/plain", "multipart/form-data", "")
+        )
+        headers = {"content-type": sent_as} if sent_as else {}
+        headers |= chance.choice(
+            ({}, {"hx-request": "true"}, {"last-event-id": "\u00b2"}, {"cookie": "theme=x; visitor=; narrow=2"})
+        )
+        method = chance.choice((*route.methods, chance.choice(METHODS)))
+        yield method, f"{path}?{query}" if query else path, body if method not in ("GET", "HEAD") else b"", headers
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_what_no_page_asks_is_refused_in_our_words(client: TestClient, path: str) -> None:
+    for method, address, body, headers in asked(ROUTES[path], random.Random(path)):
+        raw = {name.encode(): value.encode("latin-1") for name, value in headers.items()}
+        answer = client.request(method, address, content=body, headers=raw, follow_redirects=False)
+        where = f"{method} {address[:200]} {body[:40]!r} {headers}"
+        assert answer.status_code < 500, where
+        if answer.status_code >= 400:
+            assert not THEIRS.search(answer.text), f"{where}: {THEIRS.search(answer.text)}"
+            assert method == "HEAD" or answer.text.strip(), where
+
+
+@pytest.mark.parametrize("path", ROUTES)
+def test_every_route_answers_head_as_get_and_names_its_methods(client: TestClient, path: str) -> None:
+    route = ROUTES[path]
+    address = re.sub(r"{\w+(?::\w+)?}", "ddp", path)
+    for method in METHODS:
+        answer = client.request(method, address, follow_redirects=False)
+        assert answer.status_code < 500, (method, address)
+        if method not in route.methods and method not in ("GET", "HEAD", "get"):
+            assert answer.status_code == 405 and answer.headers["allow"], (method, address)
