@@ -20,6 +20,7 @@ PrecisionName = Annotated[str, OneOf(PRECISIONS)]
 
 
 MOST_TOKENS = 1e18
+MOST_FOLLOWED = 4  # values tried as a way out of one refusal
 
 
 class Training(Document, frozen=True):
@@ -116,6 +117,43 @@ def scenario_from(document: object, calibration: Calibration | None = None) -> S
     >>> scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024}).layout.dp
     32
     """
+    try:
+        return _scenario(document, calibration)
+    except Refusal as refusal:
+        raise together(
+            [_followed(each, document) if each.field.startswith("layout.") else each for each in refusal.all]
+        ) from None
+
+
+def _followed(refusal: Refusal, document: object) -> Refusal:
+    """The same refusal with a way out that works: the end of a range may be no value for this model or schedule."""
+    near = refusal.nearest
+    for _ in range(MOST_FOLLOWED):
+        if not near or not near.isdecimal():
+            break
+        try:
+            _scenario(_with(document, refusal.field.split("."), int(near)), None)
+        except Refusal as found:
+            again = next((each.nearest for each in found.all if each.field == refusal.field), None)
+            if again is None or again == near:
+                break
+            near = again
+        else:
+            break
+    if near == refusal.nearest:
+        return refusal
+    return Refusal(refusal.field, refusal.value, refusal.rule, near, refusal.code)
+
+
+def _with(document: Any, path: list[str], value: int) -> Any:
+    """A document with one value changed."""
+    if not path:
+        return value
+    inner = document if isinstance(document, dict) else {}
+    return {**inner, path[0]: _with(inner.get(path[0]), path[1:], value)}
+
+
+def _scenario(document: object, calibration: Calibration | None) -> Scenario:
     given = read(ScenarioDocument, document)
     found: list[Refusal] = []
     parts: dict[str, Any] = {}

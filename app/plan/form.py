@@ -258,12 +258,34 @@ def _batch(document: dict[str, Any], state: Mapping[str, str]) -> None:
     if gpus % (tp * cp * pp):
         return  # the degrees do not multiply; that is said beside them
     width = gpus // (tp * cp * pp) * micro_batch
+    count = int(max(batch, 0) // width)
+    rule = _schedule_rule(layout, count)
     if batch <= 0 or batch % width:
-        below = int(max(batch, 0) // width) * width
-        near = " or ".join(f"{size}" for size in (below, below + width) if size)
         rule = f"must be a multiple of {width}: {width // micro_batch} pipelines with micro-batches of {micro_batch}"
-        raise Refusal("layout.micro_batches", state["batch"], rule, near)
-    _put(document, ("layout", "micro_batches"), int(batch) // width)
+    if rule:
+        near = " or ".join(f"{micro_batches * width}" for micro_batches in _counts_beside(layout, count, batch / width))
+        raise Refusal("layout.micro_batches", state["batch"], rule, near or None)
+    _put(document, ("layout", "micro_batches"), count)
+
+
+def _schedule_rule(layout: Mapping[str, Any], micro_batches: int) -> str:
+    """The rule of the layout's schedule that so many micro-batches break."""
+    schedule, pp, vp = SCHEDULES.get(str(layout.get("schedule"))), layout["pp"], layout.get("vp")
+    if schedule is None or not isinstance(vp, int) or vp < 1:
+        return ""  # that is refused already, or will be
+    try:
+        schedule.check(pp, micro_batches, vp)
+    except Refusal as refusal:
+        return refusal.rule if refusal.field == "layout.micro_batches" else ""
+    return ""
+
+
+def _counts_beside(layout: Mapping[str, Any], count: int, given: float) -> list[int]:
+    """The counts of micro-batches on either side of the one given that the schedule runs: it may want twice its stages."""
+    reach = 2 * layout["pp"]
+    below = (each for each in range(count, 0, -1) if each != given and not _schedule_rule(layout, each))
+    above = (each for each in range(count + 1, max(count, reach) + reach + 1) if not _schedule_rule(layout, each))
+    return [each for each in (next(below, 0), next(above, 0)) if each]
 
 
 def field_of(refusal: Refusal) -> str:
