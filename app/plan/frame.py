@@ -12,9 +12,11 @@ from markupsafe import Markup
 
 from app.plan.form import FIELDS, field_of, misnamed, nics, query_of, state_of
 from app.plan.presets import preset_queries
+from app.plan.strip import Reading, strip_of
 from app.web.beside import Said, dealt
 from app.web.json_text import script_json
 from app.web.render import part
+from engine.estimate import Estimate
 from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal, together
 
@@ -23,10 +25,13 @@ Groups = tuple[tuple[str, tuple[Input, ...]], ...]
 
 
 class Board(Protocol):
-    """What stands beside a form; `remarks` are its words under the controls."""
+    """What stands beside a form; `remarks` are its words under the controls, `estimate` what is in the strip."""
 
     @property
     def remarks(self) -> Mapping[str, str]: ...
+
+    @property
+    def estimate(self) -> Estimate: ...
 
 
 B = TypeVar("B", bound=Board)
@@ -137,6 +142,11 @@ class Frame(ABC, Generic[B]):
     @property
     def remarks(self) -> Mapping[str, str]:
         return self.board.remarks if self.board else {}
+
+    @property
+    def strip(self) -> tuple[Reading, ...]:
+        """The answer in short; nothing where the state has no meaning."""
+        return strip_of(self.board.estimate, binary=self.state["units"] != "GB") if self.board else ()
 
     @property
     def state_words(self) -> str:

@@ -13,6 +13,7 @@ from app.topology.case import TopologyCase
 from app.topology.play import played
 from app.web.json_text import script_json
 from engine.accounts.ledger import AxisRow
+from engine.estimate import Estimate
 from engine.findings import Finding, findings_of
 from engine.language.units import bytes_text, count_text, seconds_text
 from engine.network.placement import Members, Placement, Wire
@@ -64,6 +65,10 @@ class TopologyBoard:
     case: TopologyCase
     narrow: bool
     remarks: Mapping[str, str] = field(default_factory=dict)  # none: the planner has said them
+
+    @property
+    def estimate(self) -> Estimate:
+        return self.case.estimate
 
     @cached_property
     def drawing(self) -> TopologyPicture:

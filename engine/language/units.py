@@ -69,6 +69,17 @@ def bytes_text(value: float, binary: bool = False) -> str:
     return _scaled_text(value, _BINARY if binary else _DECIMAL, "B")
 
 
+def within_text(value: float, most: float, binary: bool = False) -> str:
+    """Bytes out of so many, in the unit of the latter.
+
+    >>> within_text(22.5 * 2**30, 79.1 * 2**30, binary=True), within_text(1.2e12, 80e9)
+    ('22.5 of 79.1 GiB', '1,200 of 80 GB')
+    """
+    steps = (*(_BINARY if binary else _DECIMAL), ("B", 1.0))
+    name, size = next((step for step in steps if abs(most) >= step[1] * 0.9995), steps[-1])
+    return f"{digits_text(value / size)} of {digits_text(most / size)} {name}"
+
+
 def seconds_text(value: float) -> str:
     """A duration in the unit a person would choose.
 

@@ -10,7 +10,17 @@ class PlanForm extends HTMLElement {
     document.addEventListener("htmx:afterSwap", ({ target }) => target.id?.startsWith("plan-") && this.say());
     NARROW.addEventListener("change", () => this.room());
     this.room();
+    this.fold();
     this.say();
+  }
+
+  // a group that was folded stays folded, on this page and the other
+  fold() {
+    for (const group of this.querySelectorAll(".plan-group")) {
+      const kept = `fold ${group.dataset.group}`;
+      if (localStorage.getItem(kept)) group.open = false;
+      group.addEventListener("toggle", () => (group.open ? localStorage.removeItem(kept) : localStorage.setItem(kept, "1")));
+    }
   }
 
   // another cluster brings its own network: before the form is read, and so before it is sent
