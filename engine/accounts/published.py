@@ -82,7 +82,7 @@ class Judged:
         """How far off, in words.
 
         >>> judged("llama-3-70b-1k").error_words
-        '1.0 % slower than measured'
+        '1.05 % slower than measured'
         """
         away = share_text(abs(self.error.value))
         return f"{away} {'slower' if self.error.value > 0 else 'faster'} than measured"
