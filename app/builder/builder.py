@@ -13,6 +13,7 @@ from itertools import groupby
 from app.builder.game import EVERY, Game, Move, chunks_of, known_timeline, runs_here
 from engine.language.choice import one_of
 from engine.language.refusal import Refusal
+from engine.language.units import counted
 from engine.pipeline.schedules import Op
 from engine.pipeline.schedules.dependencies import Stuck, dependency, op_text
 from engine.pipeline.simulator import even_durations, simulate
@@ -155,7 +156,7 @@ class Built:
         slots = sum(wait.end - wait.start for wait in pieces)
         if not pieces or pieces[0].missing is None:
             return f"Stage {stage} goes on with {op_text(op)} at once."
-        waited = f"{slots:g} slot" + ("" if slots == 1 else "s")
+        waited = counted(slots, "slot")
         return f"Stage {stage} waits {waited} for {op_text(pieces[0].missing)} from stage {pieces[0].owner}."
 
     @cached_property

@@ -37,7 +37,7 @@ from app.runner.event_kinds import (
 )
 from app.runner.pipe_timeline import measured_timeline, pipe_steps
 from app.runner.told import Told
-from engine.language.units import seconds_text
+from engine.language.units import counted, seconds_text
 from engine.pipeline.timeline import Timeline
 
 PARTS = 3  # of the state: parameters, gradients, optimizer
@@ -114,7 +114,7 @@ class RunBoard:
         """How far it is, in a line."""
         if self.state == "waiting":
             place = self.accepted.place if self.accepted else 0
-            before = f"waiting: {place} run{'s' if place != 1 else ''} before this one"
+            before = f"waiting: {counted(place, 'run')} before this one"
             return before if place else "waiting for the ranks"
         start_s = self.started.start_s if self.started and self.started.cold else None  # nobody times torchrun's start
         cold = seconds_text(start_s) if start_s else ""

@@ -18,7 +18,7 @@ from app.runner.fake.event_kinds import (
     TraceEvent,
     TraceFailed,
 )
-from engine.language.units import seconds_text
+from engine.language.units import counted, seconds_text
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class TraceBoard:
         """What part of the model the traced ranks hold a share of."""
         if not self.layers:
             return "of the whole model"
-        return f"of a model with {self.layers} layer{'s' if self.layers != 1 else ''} a stage"
+        return f"of a model with {counted(self.layers, 'layer')} per stage"
 
     @property
     def ranks(self) -> int:

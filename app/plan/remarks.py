@@ -1,7 +1,7 @@
 """The handwritten remarks under the planner's controls: what a value means in this plan."""
 
 from engine.estimate import Estimate
-from engine.language.units import count_text, share_text
+from engine.language.units import count_text, counted, share_text
 from engine.layout.stages import stages_of
 from engine.pipeline.bubble import bubble_of_total
 from engine.pipeline.schedules import schedule_named
@@ -14,11 +14,11 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     nodes = -(-scenario.gpus // cluster.gpus_per_node)
     tokens = layout.global_batch * scenario.sequence_tokens
     said = {
-        "gpus": f"{_many(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
-        "batch": f"{count_text(tokens)} tokens a step, {_many(layout.micro_batches, 'micro-batch', 'es')} a pipeline",
+        "gpus": f"{counted(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "batch": f"{counted(tokens, 'token')} per step, {counted(layout.micro_batches, 'micro-batch')} per pipeline",
         "tp": _tensor(estimate),
         "pp": _stages(estimate),
-        "model": f"{estimate.parameters.text}, {model.layers} layers"
+        "model": f"{estimate.parameters.text}, {counted(model.layers, 'layer')}"
         + (f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
     }
     if (
@@ -39,7 +39,7 @@ def _tensor(estimate: Estimate) -> str:
     if reach.size == 1:
         return "every matrix whole"
     if reach.leaves_node:
-        return f"over {reach.nodes} nodes: too slow"
+        return f"over {counted(reach.nodes, 'node')}"
     where = f"one {cluster.gpu.fabric} domain"
     return f"fills {where}" if reach.size == cluster.gpus_per_node else f"inside {where}"
 
@@ -49,7 +49,9 @@ def _stages(estimate: Estimate) -> str:
     sizes = sorted({stage.whole.layers for stage in stages_of(scenario.model, scenario.layout)})
     if scenario.layout.pp == 1:
         return "no pipeline"
-    return f"{sizes[0]} layers a stage" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} layers a stage"
+    return (
+        f"{counted(sizes[0], 'layer')} per stage" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} layers per stage"
+    )
 
 
 def pipeline_remark(estimate: Estimate) -> str:
@@ -59,8 +61,4 @@ def pipeline_remark(estimate: Estimate) -> str:
         return "one stage: nothing to wait for"
     chunks = f", {layout.vp} chunks each" if layout.vp > 1 else ""
     title = schedule_named(layout.schedule).title
-    return f"{title} · {layout.pp} stages{chunks} · {_many(layout.micro_batches, 'micro-batch', 'es')}"
-
-
-def _many(number: int, noun: str, plural: str = "s") -> str:
-    return f"{number:,} {noun}{plural if number != 1 else ''}"
+    return f"{title} · {counted(layout.pp, 'stage')}{chunks} · {counted(layout.micro_batches, 'micro-batch')}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from engine.export.base import File
+from engine.language.units import counted
 from engine.scenario import Scenario
 
 PORT = 29500
@@ -79,7 +80,7 @@ def remark(scenario: Scenario, what: str) -> str:
     """The comment at the head of a script: what it starts, and where."""
     nodes = nodes_of(scenario)
     where = "one node" if nodes.count == 1 else f"each of {nodes.count:,} nodes"
-    gpus = "1 GPU" if scenario.gpus == 1 else f"{scenario.gpus:,} GPUs"
+    gpus = counted(scenario.gpus, "GPU")
     return f"{what} on {gpus}: run it on {where} with {nodes.gpus}."
 
 

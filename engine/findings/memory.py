@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
-from engine.language.units import bytes_text, share_text
+from engine.language.units import bytes_text, opening, share_text
 
 
 @rule
@@ -28,7 +28,7 @@ def memory(estimate: Estimate) -> Iterator[Finding]:
             "little-headroom",
             "warning",
             "Little memory to spare",
-            f"{share.capitalize()}; below {share_text(estimate.scenario.calibration.factor('roomy_share'))} allocated nobody ran out.",
+            f"{opening(share)}; below {share_text(estimate.scenario.calibration.factor('roomy_share'))} allocated nobody ran out.",
             *_less_memory(estimate),
         )
 

@@ -6,7 +6,7 @@ from typing import Any
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
 from engine.language.document import divisors
-from engine.language.units import share_text
+from engine.language.units import counted, share_text
 from engine.layout.meaning import meaning_refusals
 from engine.pipeline.bubble import bubble_of_total
 from engine.pipeline.schedules.interleaved import INTERLEAVED
@@ -25,7 +25,7 @@ def bubble(estimate: Estimate) -> Iterator[Finding]:
         "large-bubble",
         "warning",
         f"{share_text(share)} of every step waits",
-        f"{layout.pp} stages fill and drain around {layout.micro_batches} micro-batches.",
+        f"{counted(layout.pp, 'stage')} fill and drain around {counted(layout.micro_batches, 'micro-batch')}.",
         advice,
         {"schedule": INTERLEAVED.name, "vp": options[0][0]} if options else {},
     )
@@ -62,8 +62,8 @@ def micro_batches(estimate: Estimate) -> Iterator[Finding]:
             "too-few-micro-batches",
             "warning",
             "Fewer micro-batches than stages",
-            f"{layout.micro_batches} micro-batches never fill {layout.pp} stages: some always wait.",
-            f"Run at least {4 * layout.pp} micro-batches a pipeline, with less data parallelism or a larger batch.",
+            f"{counted(layout.micro_batches, 'micro-batch')} cannot fill {counted(layout.pp, 'stage')}: some always wait.",
+            f"Run at least {4 * layout.pp} micro-batches per pipeline, with less data parallelism or a larger batch.",
         )
 
 
@@ -81,7 +81,7 @@ def uneven_stages(estimate: Estimate) -> Iterator[Finding]:
             "does-not-divide",
             "warning",
             "Stages of unequal size",
-            f"{model.layers} layers over {layout.pp} stages: the larger stages make the others wait.",
-            f"{best} stages would hold {model.layers // best} layers each.",
+            f"{counted(model.layers, 'layer')} over {counted(layout.pp, 'stage')}: the larger stages make the others wait.",
+            f"{counted(best, 'stage')} would hold {counted(model.layers // best, 'layer')} each.",
             {"pp": best},
         )

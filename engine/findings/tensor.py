@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
-from engine.language.units import bytes_text
+from engine.language.units import bytes_text, counted
 from engine.network.collectives import summed_bytes_per_s
 from engine.network.groups import wire_ratio
 
@@ -58,7 +58,7 @@ def key_value_heads(estimate: Estimate) -> Iterator[Finding]:
             "kv-heads-copied",
             "warning",
             "More ranks than KV heads",
-            f"{tp} tensor-parallel ranks share {model.kv_heads} KV heads: {tp // model.kv_heads} copies of each.",
+            f"{tp} tensor-parallel ranks share {counted(model.kv_heads, 'KV head')}: {counted(-(-tp // model.kv_heads), 'rank')} hold each.",
             f"Use tp {model.kv_heads} or fewer.",
             {"tp": model.kv_heads},
         )

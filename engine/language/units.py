@@ -1,6 +1,7 @@
 """Constants, and the only text formatters for quantities. Everything inside is in base units; people read these strings."""
 
 import math
+import re
 
 KB, MB, GB, TB = 1e3, 1e6, 1e9, 1e12
 KIB, MIB, GIB, TIB = 2**10, 2**20, 2**30, 2**40
@@ -9,6 +10,7 @@ MINUTE_S, HOUR_S, DAY_S = 60.0, 3600.0, 86400.0
 _DECIMAL = (("PB", 1e15), ("TB", TB), ("GB", GB), ("MB", MB), ("kB", KB))
 _BINARY = (("PiB", 2**50), ("TiB", TIB), ("GiB", GIB), ("MiB", MIB), ("KiB", KIB))
 _SI = (("E", 1e18), ("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3))
+MULTIPLES = ("times",)  # "1 times the mean" is no plural
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -109,6 +111,31 @@ def count_text(value: float, significant: int = 3) -> str:
     return f"{value:,.0f}" if value == round(value) else digits_text(value, max(significant, 4))
 
 
+def counted(number: float, noun: str) -> str:
+    """A number and what it counts, the noun in the singular for one. The noun is given in the singular.
+
+    >>> counted(1, "micro-batch"), counted(16, "micro-batch"), counted(2, "copy"), counted(1024, "GPU")
+    ('1 micro-batch', '16 micro-batches', '2 copies', '1,024 GPUs')
+    """
+    text = count_text(number)
+    return f"{text} {noun if text == '1' else _plural(noun)}"
+
+
+def _plural(noun: str) -> str:
+    if noun.endswith(("s", "x", "ch", "sh")):
+        return f"{noun}es"
+    return f"{noun[:-1]}ies" if re.search("[^aeiou]y$", noun) else f"{noun}s"
+
+
+def opening(sentence: str) -> str:
+    """The sentence with its first letter large, and nothing else changed: "GPU" and "GiB" keep theirs.
+
+    >>> opening("stage 0 needs 78 GiB of each GPU")
+    'Stage 0 needs 78 GiB of each GPU'
+    """
+    return sentence[:1].upper() + sentence[1:]
+
+
 def share_text(value: float) -> str:
     """A share of one, in percent.
 
@@ -135,6 +162,8 @@ def quantity_text(value: float, unit: str) -> str:
 
     >>> quantity_text(1.12e12, "bytes"), quantity_text(0.158, "share of the step"), quantity_text(396e12, "FLOP/s")
     ('1.12 TB', '15.8 % of the step', '396 TFLOP/s')
+    >>> quantity_text(1, "micro-batches"), quantity_text(1, "copies"), quantity_text(3, "layers")
+    ('1 micro-batch', '1 copy', '3 layers')
     """
     first, _, rest = unit.partition(" ")
     tail = f" {rest}" if rest else ""
@@ -154,4 +183,12 @@ def quantity_text(value: float, unit: str) -> str:
         return f"{_scaled_text(value, tuple((f'{n}FLOP/s', s) for n, s in _SI), 'FLOP/s')}{tail}"
     if first == "tokens/s":
         return f"{_scaled_text(value, (('M', 1e6), ('k', 1e3)), '').rstrip()} {unit}"
-    return f"{count_text(value)} {unit}"
+    return _counted_in(value, unit)
+
+
+def _counted_in(value: float, unit: str) -> str:
+    """A count with a unit that a formula names in the plural: "layers", "copies of each head"."""
+    text, (first, *rest) = count_text(value), unit.split(" ")
+    if text == "1" and first not in MULTIPLES:
+        first = re.sub("(?<=ch|sh)es$|(?<=[^s])s$", "", re.sub("ies$", "y", first))
+    return " ".join([text, first, *rest])

@@ -9,7 +9,7 @@ from engine.asking.question import Question
 from engine.catalog.hardware import gpu_named
 from engine.language.formula import Term
 from engine.language.inputs import Amount
-from engine.language.units import bytes_text, count_text, seconds_text, share_text
+from engine.language.units import bytes_text, count_text, counted, seconds_text, share_text
 from engine.memory.state import state_bytes
 from engine.network.collectives import ring_all_reduce_sent_bytes
 
@@ -69,7 +69,7 @@ def bucket_leaves(case: Case, number: int) -> Frame:
 def ring(case: Case, number: int) -> Frame:
     hops, sent, size = case.gpus - 1, case.sent.text, bytes_text(case.gradients.value)
     caption = "A ring: sums travel once round in slices, then the finished slices travel once more."
-    about = f"{case.gpus} GPUs in a ring pass on slices: {hops} hops of sums, {hops} of copies. Each sends {sent} for {size} of gradients."
+    about = f"{counted(case.gpus, 'GPU')} in a ring pass on slices: {counted(hops, 'hop')} of sums, {hops} of copies. Each sends {sent} for {size} of gradients."
     figure = SceneFigure("ddp", number, "Ring all-reduce", about)
     cx, cy, radius = 190, 204, 132
     places = [

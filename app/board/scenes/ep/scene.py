@@ -20,7 +20,7 @@ from app.board.scenes.ep.views import both_ways, few_nodes, overflowing
 from app.board.scenes.pieces import block
 from engine.asking.question import Question
 from engine.language.formula import Term
-from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
+from engine.language.units import bytes_text, count_text, counted, digits_text, seconds_text, share_text
 
 
 def frames(values: Values) -> tuple[Frame, ...]:
@@ -192,7 +192,7 @@ def combine(case: Case, number: int) -> Frame:
 def question(values: Values) -> Question:
     case = Case(values)
     return Question(
-        ask=f"{case.tokens:,} tokens a GPU, {case.top_k} experts each, {MODEL.hidden:,} wide, in BF16: "
+        ask=f"{counted(case.tokens, 'token')} per GPU, {counted(case.top_k, 'expert')} each, {MODEL.hidden:,} wide, in BF16: "
         "how many bytes does a GPU send to its experts, if all are elsewhere?",
         answer=case.dispatch,
         because="One copy for each expert visited, two bytes a channel. The same again comes back.",

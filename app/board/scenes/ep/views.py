@@ -5,7 +5,7 @@ from app.board.scenes.base import WIDTH, Frame, SceneFigure
 from app.board.scenes.ep.case import CLUSTER, EXCHANGES, GPUS, Case
 from app.board.scenes.ep.drawing import figures_below, ribbon
 from app.board.scenes.pieces import Bar, Lane, block, lanes
-from engine.language.units import bytes_text, seconds_text, share_text
+from engine.language.units import bytes_text, counted, seconds_text, share_text
 
 
 def overflowing(case: Case, number: int) -> Frame:
@@ -60,13 +60,13 @@ def _columns(figure: SceneFigure, case: Case) -> None:
 
 def few_nodes(case: Case, number: int) -> Frame:
     n = case.nodes
-    caption = f"At most {n} {'node' if n == 1 else 'nodes'} a token: one copy to each, NVLink hands it on."
+    caption = f"At most {counted(n, 'node')} a token: one copy to each, NVLink hands it on."
     about = (
         f"Free choice sends {case.dispatch.text} a GPU, {case.exchange_s.text} at {bytes_text(CLUSTER.nic_bytes_per_s)}/s. "
         f"With {n} of {GPUS} nodes: {case.limited.text}, {case.limited_s.text}."
     )
     figure = SceneFigure("ep", number, "Few nodes", about)
-    for x, words, ink in ((4, "free choice", "ink"), (376, f"{n} {'node' if n == 1 else 'nodes'} at most", "ep")):
+    for x, words, ink in ((4, "free choice", "ink"), (376, f"{counted(n, 'node')} at most", "ep")):
         figure.text(x, 24, words, "caption", ink=ink)
         figure.text(x + 338, 24, f"{GPUS} nodes", "remark", anchor="end")
     _fan(figure, case, 4, limited=False)
@@ -98,7 +98,7 @@ def _fan(figure: SceneFigure, case: Case, x: float, *, limited: bool) -> None:
         ink = "ink" if there else "ghost"
         figure.rectangle(x + 190, y, 148, 56, ink=ink, stroke="normal" if there else "dashed", key=f"node-{x}-{node}")
         if copies[node]:
-            with figure.tip(f"{copies[node]} {'copy' if copies[node] == 1 else 'copies'} of the token to node {node}"):
+            with figure.tip(f"{counted(copies[node], 'copy')} of the token to node {node}"):
                 ribbon(
                     figure,
                     x + 64,

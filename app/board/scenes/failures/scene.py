@@ -10,7 +10,7 @@ from app.board.scenes.failures.losses import loss_spike, silent
 from app.board.scenes.pieces import Bar, Lane, lanes
 from engine.catalog.calibration import fitted_calibration
 from engine.language.inputs import Amount
-from engine.language.units import DAY_S, HOUR_S, bytes_text, count_text, digits_text, seconds_text, share_text
+from engine.language.units import DAY_S, HOUR_S, bytes_text, count_text, counted, digits_text, seconds_text, share_text
 from engine.run.failures import WATCHDOG_S, checkpoint_overhead
 
 FEW_DAYS = 14
@@ -211,7 +211,7 @@ def interval(case: Case, number: int) -> Frame:
 
 def calendar(case: Case, number: int) -> Frame:
     run, useful = case.run, share_text(case.run.useful_share)
-    failed = f"{count_text(len(run.failures))} failure{'' if len(run.failures) == 1 else 's'}"
+    failed = counted(len(run.failures), "failure")
     caption = f"{DAYS} days, drawn by lot: {failed}, and {useful} of the time was useful."
     about = (
         f"{failed}, {case.expected.text} expected. Each costs {case.each.text} on average, {case.lost.text} in all. "

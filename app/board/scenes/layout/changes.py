@@ -4,7 +4,7 @@ from app.board.figures.topology_floor import Lit, draw_floor, draw_node, draw_wi
 from app.board.scenes.base import Frame, SceneFigure
 from app.board.scenes.layout import drawing as draw
 from app.board.scenes.layout.case import Case, longest, ratio_text, traffic_s
-from engine.language.units import digits_text, seconds_text, share_text
+from engine.language.units import counted, digits_text, seconds_text, share_text
 from engine.network.groups import wire_ratio
 
 
@@ -62,9 +62,7 @@ def stretch(case: Case, number: int) -> Frame:
     if reach.size == 1:
         caption = "The mistake here would be TP last; with TP of one there is nothing to stretch."
     one, was = longest(made, "tp"), longest(case.plain, "tp")
-    about = (
-        f"TP over {reach.nodes} nodes: a step of {made.step.seconds.text} instead of {case.plain.step.seconds.text}."
-    )
+    about = f"TP over {counted(reach.nodes, 'node')}: a step of {made.step.seconds.text} instead of {case.plain.step.seconds.text}."
     figure = SceneFigure("layout", number, caption, about)
     group = placed.group("tp", case.you)
     draw_floor(figure, case.floor, (Lit(group, "tp"),))

@@ -9,7 +9,7 @@ from app.board.scenes.base import WIDTH, SceneFigure
 from app.board.scenes.layout.case import Case, ratio_text, stages_of_units, traffic_s, unit_names
 from app.board.scenes.pieces import block
 from engine.estimate import Estimate
-from engine.language.units import bytes_text, count_text, seconds_text
+from engine.language.units import bytes_text, count_text, counted, seconds_text
 from engine.layout.layout import Axis
 from engine.network.placement import Placement
 
@@ -68,7 +68,7 @@ def talks(figure: SceneFigure, rows: Sequence[Talk], top: float = 108) -> None:
 
 def gpus_text(count: int) -> str:
     """So many GPUs, in words."""
-    return f"{count_text(count)} GPU{'s' if count > 1 else ''}"
+    return counted(count, "GPU")
 
 
 def facts(figure: SceneFigure, rows: Sequence[tuple[str, str]], top: float = 108) -> None:
@@ -259,7 +259,11 @@ def what_it_sends(made: Estimate, axis: Axis, loud: bool = True) -> Talk:
 
 
 def stalled(axis: str, groups: int, ranks: int, degree: int) -> Talk:
-    plural = "s stall" if groups > 1 else " stalls"
     if degree == 1:
         return Talk(axis, "no group", "nobody waits", "", loud=False)
-    return Talk(axis, f"{count_text(groups)} group{plural}", f"{count_text(ranks)} GPUs in them", "")
+    return Talk(
+        axis,
+        f"{counted(groups, 'group')} stall{'s' if groups == 1 else ''}",
+        f"{gpus_text(ranks)} in {'it' if groups == 1 else 'them'}",
+        "",
+    )

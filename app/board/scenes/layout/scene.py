@@ -18,7 +18,7 @@ from app.board.scenes.layout.case import (
 from app.board.scenes.layout.changes import narrow_spine, stretch, swap
 from engine.estimate import Estimate
 from engine.language.inputs import Amount, Choice
-from engine.language.units import bytes_text, count_text, seconds_text, share_text
+from engine.language.units import bytes_text, count_text, counted, seconds_text, share_text
 from engine.layout.layout import Axis
 from engine.network.groups import node_bytes_per_s
 from engine.network.placement import Placement
@@ -83,9 +83,9 @@ def node_fills(case: Case, number: int) -> Frame:
         "nvlink": f"Ranks pour in, TP first: {reach.size} neighbours share each matrix and stay on NVLink.",
     }.get(
         reach.wire,
-        f"Ranks pour in, TP first: a group of {reach.size} spills over {reach.nodes} nodes and needs their NICs.",
+        f"Ranks pour in, TP first: a group of {reach.size} spills over {counted(reach.nodes, 'node')} and needs their NICs.",
     )
-    about = f"{groups.text} of {reach.size} ranks, {reach.local} of each in one node. Rank {case.you} and its TP peers are marked."
+    about = f"{groups.text} of {counted(reach.size, 'rank')}, {reach.local} of each in one node. Rank {case.you} and its TP peers are marked."
     figure = SceneFigure("layout", number, caption, about)
     group = placed.group("tp", case.you)
     glowing = ((range(case.floor.nodes), "tp-pale"),) if reach.wire == "nvlink" else ()
@@ -116,7 +116,7 @@ def next_axis(case: Case, number: int) -> Frame:
     stage = stage_of(placed, case.you)
     mine = [rank for rank in range(GPUS) if stage_of(placed, rank) == stage]
     units = len({case.floor.unit_of(rank) for rank in mine})
-    where = "one unit" if units == 1 else f"{units} units"
+    where = "one unit" if units == 1 else counted(units, "unit")
     caption = f"Next axis {second.upper()}, then {third.upper()}: the GPUs of your stage stand in {where}."
     strides = " + ".join(["tp", *(_times_axis(placed.stride(axis), axis) for axis in (second, third))])
     about = f"Stage {stage} has {len(mine)} GPUs in {where}. Rank = {strides}."
@@ -143,7 +143,7 @@ def peers(case: Case, number: int) -> Frame:
     about = (
         f"Rank {case.you}: "
         + "; ".join(
-            f"{axis.upper()} with {placed.reach(axis).size} ranks, {draw.WIRES[placed.reach(axis).wire]}"
+            f"{axis.upper()} with {counted(placed.reach(axis).size, 'rank')}, {draw.WIRES[placed.reach(axis).wire]}"
             for axis in case.order
         )
         + "."

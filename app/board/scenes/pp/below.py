@@ -28,7 +28,7 @@ def columns(figure: SceneFigure, run: Run, most: float, *, strong: bool = True, 
         figure.rectangle(
             x, BASE - TALL - 2, width, TALL + 4, ink="ghost", stroke="dashed", key=f"room-{stage}", radius=5
         )
-        with figure.tip(f"stage {stage} holds {labels[stage]} micro-batches of activations at its peak"):
+        with figure.tip(f"stage {stage} holds activations of so many micro-batches at its peak: {labels[stage]}"):
             _chips(figure, stage, x + 3, width - 6, unit * share, round(held / share))
         if roomy or stage in (0, len(labels) - 1):
             ink = "ink" if strong else "soft"

@@ -193,7 +193,7 @@ def _about(case: Case, run: Run, waiting: Term) -> str:
     held = ", ".join(digits_text(each) for each in run.held)
     return (
         f"{run.title} with {case.p} stages and {case.m} micro-batches: {slots_text(run.slots)} slots, {waiting.text}"
-        f" is waiting. The stages hold {held} micro-batches at their peaks."
+        f" is waiting. Micro-batches that the stages hold at their peaks: {held}."
     )
 
 

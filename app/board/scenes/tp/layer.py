@@ -5,7 +5,7 @@ from app.board.scenes.base import WIDTH, Frame, SceneFigure
 from app.board.scenes.pieces import Bar, Lane, block, gpu, lanes
 from app.board.scenes.tp.case import CLUSTER, SUMS, Case
 from app.board.scenes.tp.drawing import mark, matrix
-from engine.language.units import bytes_text, seconds_text, share_text
+from engine.language.units import bytes_text, counted, seconds_text, share_text
 
 
 def heads(case: Case, number: int) -> Frame:
@@ -199,8 +199,8 @@ def stretched(case: Case, number: int) -> Frame:
     if case.alone:
         caption = "One GPU sends nothing, in a node or alone. Give it company to see wires matter."
     about = (
-        f"In one node the sums take {case.sums_s.text}, {share_text(case.near_wait.value)} of the work. With one GPU in each of "
-        f"{nodes} nodes they take {case.far_sums_s.text}, {share_text(case.far_wait.value)}."
+        f"In one node the sums take {case.sums_s.text}, {share_text(case.near_wait.value)} of the work. With one GPU per node, on "
+        f"{counted(nodes, 'node')}, they take {case.far_sums_s.text}, {share_text(case.far_wait.value)}."
     )
     figure = SceneFigure("tp", number, "Over nodes", about)
     _one_node(figure, nodes)
@@ -208,7 +208,7 @@ def stretched(case: Case, number: int) -> Frame:
     rows, end = [], max(case.work.value + case.far_sums_s.value, 1e-9)
     for name, sum_s in (
         ("one node", case.sum_s.value),
-        (f"{nodes} nodes" if nodes > 1 else "alone", case.far_sum_s.value),
+        (counted(nodes, "node") if nodes > 1 else "alone", case.far_sum_s.value),
     ):
         at, bars = 0.0, []
         for kind, words, seconds in _parts(case, sum_s):

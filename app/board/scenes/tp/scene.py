@@ -7,7 +7,7 @@ from app.board.scenes.tp.drawing import A, B, X, Y, Z, joined, mark, matrix, not
 from app.board.scenes.tp.layer import heads, mirror, sequence_parallel, stretched
 from engine.asking.question import Question
 from engine.language.formula import Term
-from engine.language.units import bytes_text, count_text, digits_text, seconds_text, share_text
+from engine.language.units import bytes_text, count_text, counted, digits_text, seconds_text, share_text
 
 NOTES = 552  # where the words at the right begin
 
@@ -50,7 +50,7 @@ def whole(case: Case, number: int) -> Frame:
 def first_cut(case: Case, number: int) -> Frame:
     if case.columns_first:
         caption = "Cut A by columns: whole X goes in, finished columns of Y come out."
-        about = f"Each of {case.t} GPUs holds {count_text(case.model.ffn / case.t)} columns of A and makes the same columns of Y. No traffic."
+        about = f"Each of {counted(case.t, 'GPU')} holds {count_text(case.model.ffn / case.t)} columns of A and makes the same columns of Y. No traffic."
     else:
         caption = "Cut A by rows: every GPU makes only a part of each element of Y."
         about = (
@@ -143,7 +143,7 @@ def second_cut(case: Case, number: int) -> Frame:
     last = case.forced[-1]
     if case.rows_second:
         caption = "Cut B by rows: every GPU holds a part of Z, and one sum repairs it."
-        about = f"{case.t} parts of Z, each as large as Z, meet in an all-reduce of {last.size.text}: {last.seconds.text} on NVLink."
+        about = f"{counted(case.t, 'part')} of Z, as large as Z, {'meets' if case.alone else 'meet'} in an all-reduce of {last.size.text}: {last.seconds.text} on NVLink."
     else:
         caption = "Cut B by columns: every GPU needs all of Y, and Z must be gathered."
         about = (
