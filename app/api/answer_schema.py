@@ -76,7 +76,7 @@ class StepPart(Part):
 
 
 class MfuPart(Part):
-    six_n: float = says("6N FLOP a token, attention left out", "share of peak")
+    six_n: float = says("6N FLOP per token, attention left out", "share of peak")
     causal: float = says("the causal half of attention counted (Megatron-LM today)", "share of peak")
     full_attention: float = says("attention counted in full, its masked half included (PaLM)", "share of peak")
     hfu: float = says("recomputed work counted as well", "share of peak")

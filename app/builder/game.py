@@ -37,7 +37,7 @@ class Cut:
 CUTS = {
     "whole": Cut("forward and backward", "FB", 1),
     "split": Cut("backward in two parts", "FIW", 1),
-    "chunks": Cut("two chunks a stage", "FB", 2),
+    "chunks": Cut("two chunks per stage", "FB", 2),
 }
 
 

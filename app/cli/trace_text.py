@@ -22,7 +22,7 @@ def _title(accepted: TraceAccepted) -> str:
     asked = accepted.params
     return (
         f"{asked['model']} on {accepted.ranks:,} fake ranks: tp {asked['tp']} x pp {asked['pp']} x dp {asked['dp']}, "
-        f"{asked['layers_per_stage'] or 'all'} layers a stage, {asked['micro_batches']} micro-batches of "
+        f"{asked['layers_per_stage'] or 'all'} layers per stage, {asked['micro_batches']} micro-batches of "
         f"{asked['sequence_tokens']:,} tokens"
     )
 

@@ -1,4 +1,4 @@
-"""The ledger of the wires: for every axis who talks to whom, over which links, how many bytes a step, and how long."""
+"""The ledger of the wires: for every axis who talks to whom, over which links, how many bytes per step, and how long."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -5,7 +5,7 @@ from engine.language.formula import Number, formula
 from engine.memory.parameters import count
 
 PALM = "Chowdhery et al. 2022 (PaLM), appendix B"
-KAPLAN = "Kaplan et al. 2020, section 2.1: 2 FLOP a weight forward, 4 backward"
+KAPLAN = "Kaplan et al. 2020, section 2.1: 2 FLOP per weight forward, 4 backward"
 
 
 @formula(r"6 \cdot <N> \cdot <T>", unit="FLOP", source=KAPLAN)
@@ -37,9 +37,9 @@ def recompute_counted(N: Number, T: Number) -> Number:
     return 8 * N * T
 
 
-@formula(r"6 \cdot <N>", unit="FLOP a token", source=KAPLAN)
+@formula(r"6 \cdot <N>", unit="FLOP per token", source=KAPLAN)
 def six_n_flop(N: Number) -> Number:
-    """Work a token by the 6N convention: every parameter, no attention.   [FLOP a token]
+    """Work per token by the 6N convention: every parameter, no attention.   [FLOP per token]
 
     N   parameters (active ones for a mixture of experts)   [parameters]
 
@@ -51,11 +51,11 @@ def six_n_flop(N: Number) -> Number:
 
 @formula(
     r"6 \cdot <M> + 6 \cdot <L> \cdot <a> \cdot <d> \cdot <s>",
-    unit="FLOP a token",
+    unit="FLOP per token",
     source="Megatron-LM num_floating_point_operations: weights in matrix products, causal half of attention",
 )
 def causal_flop(M: Number, L: Number, a: Number, d: Number, s: Number) -> Number:
-    """Work a token with the causal half of attention.   [FLOP a token]
+    """Work per token with the causal half of attention.   [FLOP per token]
 
     M   active weights in matrix products: no input embedding, the head included   [parameters]
     L   layers                       [count]
@@ -69,9 +69,9 @@ def causal_flop(M: Number, L: Number, a: Number, d: Number, s: Number) -> Number
     return 6 * M + 6 * L * a * d * s
 
 
-@formula(r"6 \cdot <M> + 12 \cdot <L> \cdot <a> \cdot <d> \cdot <s>", unit="FLOP a token", source=PALM)
+@formula(r"6 \cdot <M> + 12 \cdot <L> \cdot <a> \cdot <d> \cdot <s>", unit="FLOP per token", source=PALM)
 def full_attention_flop(M: Number, L: Number, a: Number, d: Number, s: Number) -> Number:
-    """Work a token with attention counted in full, the masked half included.   [FLOP a token]
+    """Work per token with attention counted in full, the masked half included.   [FLOP per token]
 
     M   active weights in matrix products: no input embedding, the head included   [parameters]
     L   layers                       [count]
@@ -85,12 +85,12 @@ def full_attention_flop(M: Number, L: Number, a: Number, d: Number, s: Number) -
     return 6 * M + 12 * L * a * d * s
 
 
-@formula(r"<c> + <r>", unit="FLOP a token", source="Korthikanti et al. 2022, section 5")
+@formula(r"<c> + <r>", unit="FLOP per token", source="Korthikanti et al. 2022, section 5")
 def hardware_flop(c: Number, r: Number) -> Number:
-    """Work a token that the hardware does, recomputation included.   [FLOP a token]
+    """Work per token that the hardware does, recomputation included.   [FLOP per token]
 
-    c   work by the causal convention   [FLOP a token]
-    r   recomputed forward work         [FLOP a token]
+    c   work by the causal convention   [FLOP per token]
+    r   recomputed forward work         [FLOP per token]
 
     >>> hardware_flop(4.5e11, 1.5e11)
     600000000000.0
@@ -102,7 +102,7 @@ def hardware_flop(c: Number, r: Number) -> Number:
 def flop_utilization(c: Number, r: Number, g: Number, P: Number) -> Number:
     """Model FLOP utilization: useful work over what the GPUs could do.   [share]
 
-    c   work a token, by the convention named   [FLOP a token]
+    c   work per token, by the convention named   [FLOP per token]
     r   tokens per second of the whole run      [tokens/s]
     g   GPUs                                    [count]
     P   dense peak of one GPU                   [FLOP/s]
@@ -113,9 +113,9 @@ def flop_utilization(c: Number, r: Number, g: Number, P: Number) -> Number:
     return c * r / (g * P)
 
 
-@formula(r"\frac{<F>}{<r>}", unit="FLOP a token", source="A printed rate over the printed speed of the same run")
+@formula(r"\frac{<F>}{<r>}", unit="FLOP per token", source="A printed rate over the printed speed of the same run")
 def printed_flop(F: Number, r: Number) -> Number:
-    """Work a token that a print must have counted.   [FLOP a token]
+    """Work per token that a print must have counted.   [FLOP per token]
 
     F   printed rate of one GPU    [FLOP/s]
     r   printed speed of one GPU   [tokens/s]
@@ -149,7 +149,7 @@ def over_sparse_peak(F: Number, P: Number) -> Number:
 
 
 def recomputed_flop(model: Model, sequence_tokens: int, recompute: str) -> float:
-    """Forward work a token that recomputation repeats.   [FLOP a token]
+    """Forward work per token that recomputation repeats.   [FLOP per token]
 
     >>> from engine.catalog.model import model_named
     >>> recomputed_flop(model_named("llama-3-70b"), 8192, "none")

@@ -60,7 +60,7 @@ def fsdp_network(estimate: Estimate) -> Iterator[Finding]:
             "warning",
             "FSDP waits for the network",
             f"{share_text(share)} of the step waits for weights and gradients, or is slowed by computing beside them: "
-            f"{tokens:,} tokens a GPU and micro-batch are little work to hide them.",
+            f"{tokens:,} tokens per GPU and micro-batch are little work to hide them.",
             f"Raise the tokens per GPU, add tensor parallelism{groups}.",
             on_wires=True,
         )

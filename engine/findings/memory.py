@@ -41,9 +41,10 @@ def _less_memory(estimate: Estimate) -> tuple[str, dict[str, Any]]:
         if layout.micro_batch > 1:
             return "Halve the micro-batch: activations halve with it.", {}
         if layout.recompute != "full":
-            return "Recompute the layers: only their inputs are kept, for a third more forward work.", {
-                "recompute": "full"
-            }
+            return (
+                "Recompute the layers: only their inputs are kept, for a second forward pass, a third more work in all.",
+                {"recompute": "full"},
+            )
     if layout.zero == 0 and layout.shard_width > 1:
         return "Shard the optimizer state (ZeRO-1): it costs no extra traffic.", {"zero": 1}
     if layout.zero < 3 and layout.shard_width > 1 and layout.pp == 1:

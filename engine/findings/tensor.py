@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
-from engine.language.units import bytes_text, counted
+from engine.language.units import bytes_text, counted, share_text
 from engine.network.collectives import summed_bytes_per_s
 from engine.network.groups import wire_ratio
 
@@ -18,6 +18,7 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     nvlink, nic = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
     each_way, headline = wire_ratio(nvlink, nic), wire_ratio(summed_bytes_per_s(nvlink), nic)
     if reach.leaves_node:
+        cost = estimate.step.exposed_on("tp") / estimate.step.seconds.value
         size, order = cluster.gpus_per_node, _tp_first(scenario.layout.rank_order)
         fits = max(t for t in range(1, size + 1) if scenario.layout.tp % t == 0 and size % t == 0)
         advice, change = f"Keep tp within the {cluster.gpus_per_node} GPUs of a node: {fits}.", {"tp": fits}
@@ -27,8 +28,8 @@ def tensor_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
             "tp-leaves-node",
             "error",
             "Tensor parallel leaves the node",
-            f"Its sums wait in every layer, and a NIC is {each_way:.0f} times slower than {fabric} each way "
-            f"(the {headline:.0f} times one hears adds its two directions).",
+            f"Its sums wait in every layer, {share_text(cost)} of this step. Each group has {counted(reach.local, 'GPU')} per node and as "
+            f"many NICs, each {each_way:.0f} times slower than {fabric} one way ({headline:.0f} times by the headline that adds both).",
             advice,
             change,
             on_wires=True,

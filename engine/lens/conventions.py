@@ -3,7 +3,7 @@
 from engine.language.formula import Number, formula
 
 ZERO = "Rajbhandari et al. 2020 (ZeRO), section 5, with gradients of any width"
-MEGATRON = "Megatron-LM theoretical_memory_usage: FP32 main gradients make 18 bytes a parameter, 6 + 12/D with the distributed optimizer"
+MEGATRON = "Megatron-LM theoretical_memory_usage: FP32 main gradients make 18 bytes per parameter, 6 + 12/D with the distributed optimizer"
 
 
 @formula(
@@ -68,7 +68,7 @@ def gradients_uncut(N: Number, g: Number, t: Number, p: Number, D: Number) -> Nu
     return N / (t * p) * (2 + 12 / D) + g * N
 
 
-@layout_state_bytes.wrong("the optimizer not sharded", "ZeRO-1 deals Adam's 12 bytes a parameter over the replicas.")
+@layout_state_bytes.wrong("the optimizer not sharded", "ZeRO-1 deals Adam's 12 bytes per parameter over the replicas.")
 def optimizer_whole(N: Number, g: Number, t: Number, p: Number, D: Number) -> Number:
     return N / (t * p) * (2 + g + 12)
 
@@ -78,6 +78,6 @@ def stages_ignored(N: Number, g: Number, t: Number, p: Number, D: Number) -> Num
     return N / t * (2 + g + 12 / D)
 
 
-@layout_state_bytes.wrong("the optimizer forgotten", "Adam's 12 bytes a parameter are cut by the width, not gone.")
+@layout_state_bytes.wrong("the optimizer forgotten", "Adam's 12 bytes per parameter are cut by the width, not gone.")
 def optimizer_missing(N: Number, g: Number, t: Number, p: Number, D: Number) -> Number:
     return N / (t * p) * (2 + g)

@@ -31,7 +31,7 @@ def fsdp_gathers(L: Number, reshard: int) -> Number:
 def fsdp_gathered_bytes(b: Number, N: Number, l: Number, L: Number, reshard: int) -> Number:  # noqa: E741
     """Bytes that the all-gathers of a step of FSDP2 put together on each rank.   [bytes]
 
-    b         bytes a parameter on the wire                                               [bytes]
+    b         bytes per parameter on the wire                                               [bytes]
     N         parameters, with the rows that fill up uneven cuts                          [parameters]
     l         of one block                                                                [parameters]
     L         blocks                                                                      [count]

@@ -8,7 +8,7 @@ from engine.language.formula import Number, formula
 MEGATRON = "Shoeybi et al. 2019 (Megatron-LM), section 3"
 
 
-@formula(r"2 \cdot <T> \cdot <w>", unit="bytes", source=f"{MEGATRON}: two bytes a token and channel in BF16")
+@formula(r"2 \cdot <T> \cdot <w>", unit="bytes", source=f"{MEGATRON}: two bytes per token and channel in BF16")
 def field_bytes(T: Number, w: Number) -> Number:
     """A matrix of activations in BF16: a row for each token.   [bytes]
 
@@ -24,7 +24,7 @@ def field_bytes(T: Number, w: Number) -> Number:
 @formula(
     r"\frac{6 \cdot <W> \cdot <T>}{<t> \cdot <P> \cdot <u>}",
     unit="s",
-    source="Kaplan et al. 2020, section 2.1: 2 FLOP a weight and token forward, 4 backward",
+    source="Kaplan et al. 2020, section 2.1: 2 FLOP per weight and token forward, 4 backward",
 )
 def cut_layer_s(W: Number, T: Number, t: Number, P: Number, u: Number) -> Number:
     """Computation of one rank for one layer and micro-batch, forward and backward.   [s]

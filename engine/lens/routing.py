@@ -68,7 +68,7 @@ def limited_dispatch_bytes(T: Number, k: Number, n: Number, h: Number) -> Number
 @formula(
     r"\frac{6 \cdot <T> \cdot <k> \cdot <h> \cdot <f>}{<P> \cdot <u>}",
     unit="s",
-    source="Three matrices a gated expert, 2 FLOP a weight and token (Kaplan et al. 2020, section 2.1)",
+    source="Three matrices a gated expert, 2 FLOP per weight and token (Kaplan et al. 2020, section 2.1)",
 )
 def experts_forward_s(T: Number, k: Number, h: Number, f: Number, P: Number, u: Number) -> Number:
     """Forward computation of one GPU's experts under balanced routing.   [s]
@@ -109,7 +109,7 @@ def busiest_gpu_load(x: Number, E: Number, m: Number) -> Number:
 
     x   tokens of the busiest expert over the mean   [times]
     E   experts                                      [count]
-    m   experts a GPU                                [count]
+    m   experts per GPU                                [count]
 
     >>> busiest_gpu_load(1.5, 4, 1), round(busiest_gpu_load(1.5, 8, 2), 3)
     (1.5, 1.214)

@@ -72,7 +72,7 @@ def attention_kept_bytes(
 
     T   tokens of one sequence on this rank      [tokens]
     b   micro-batch                              [sequences]
-    n   bytes a token and channel of norm inputs and outputs   [bytes]
+    n   bytes per token and channel of norm inputs and outputs   [bytes]
     h   hidden size                              [count]
     p   ways the norms' tokens are cut (t with sequence parallelism, else 1)   [count]
     q   bytes a token of Q, K and V              [bytes]
@@ -92,7 +92,7 @@ def mlp_kept_bytes(T: Number, b: Number, x: Number, t: Number) -> Number:
 
     T   tokens of one sequence on this rank            [tokens]
     b   micro-batch                                    [sequences]
-    x   bytes a token: 6f gated (gate, up, product), 4f ungated   [bytes]
+    x   bytes per token: 6f gated (gate, up, product), 4f ungated   [bytes]
     t   tensor-parallel degree                         [count]
 
     >>> mlp_kept_bytes(8192, 1, 6 * 28672, 8) / 2**20
@@ -117,7 +117,7 @@ def experts_kept_bytes(
     k   experts a token visits                       [count]
     h   hidden size                                  [count]
     x   bytes of inner activations a routed token    [bytes]
-    z   bytes of inner activations of shared experts a token   [bytes]
+    z   bytes of inner activations of shared experts per token   [bytes]
     e   experts, for the router's FP32 logits        [count]
     t   ways the tokens or the experts are cut by tensor parallelism   [count]
 

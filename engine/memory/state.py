@@ -2,7 +2,7 @@
 
 from engine.language.formula import Number, formula
 
-ZERO = "Rajbhandari et al. 2020 (ZeRO), sections 3.1 and 5: 2 weights + 2 gradients + 12 optimizer bytes a parameter"
+ZERO = "Rajbhandari et al. 2020 (ZeRO), sections 3.1 and 5: 2 weights + 2 gradients + 12 optimizer bytes per parameter"
 
 
 @formula(
@@ -29,19 +29,21 @@ def state_bytes(N: Number, zero: int, D: Number) -> Number:
     >>> [round(state_bytes(70e9, zero, 64) / 1e9, 1) for zero in (0, 1, 2, 3)]
     [1120.0, 293.1, 155.3, 17.5]
 
-    Breaks down where gradients are kept in FP32 (18 bytes a parameter): see gradients_bytes.
+    Breaks down where gradients are kept in FP32 (18 bytes per parameter): see gradients_bytes.
     """
     return {0: 16 * N, 1: 4 * N + 12 * N / D, 2: 2 * N + 14 * N / D, 3: 16 * N / D}[int(zero)]
 
 
 @state_bytes.wrong(
-    "only the weights", "Counts 2 bytes a parameter: the gradients and the optimizer state are forgotten."
+    "only the weights", "Counts 2 bytes per parameter: the gradients and the optimizer state are forgotten."
 )
 def only_weights(N: Number, zero: int, D: Number) -> Number:
     return 2 * N
 
 
-@state_bytes.wrong("the optimizer forgotten", "Counts weights and gradients; Adam's 12 bytes a parameter are missing.")
+@state_bytes.wrong(
+    "the optimizer forgotten", "Counts weights and gradients; Adam's 12 bytes per parameter are missing."
+)
 def no_optimizer(N: Number, zero: int, D: Number) -> Number:
     return 4 * N if zero < 2 else 2 * N + 2 * N / D if zero == 2 else 4 * N / D
 
@@ -60,7 +62,7 @@ def everything_sharded(N: Number, zero: int, D: Number) -> Number:
 def held_bytes(b: Number, P: Number, D: Number) -> Number:
     """One part of the training state of one GPU.   [bytes]
 
-    b   bytes a parameter                               [bytes]
+    b   bytes per parameter                               [bytes]
     P   parameters of this GPU before sharding          [parameters]
     D   ranks the part is sharded over, 1 if it is not  [count]
 
@@ -74,7 +76,7 @@ def held_bytes(b: Number, P: Number, D: Number) -> Number:
 def held_with_experts_bytes(b: Number, P: Number, D: Number, E: Number, X: Number) -> Number:
     """One part of the training state of one GPU that also holds routed experts.   [bytes]
 
-    b   bytes a parameter                                        [bytes]
+    b   bytes per parameter                                        [bytes]
     P   parameters of this GPU before sharding, experts left out [parameters]
     D   ranks that part is sharded over, 1 if it is not          [count]
     E   routed expert parameters of this GPU                     [parameters]

@@ -148,6 +148,18 @@ def data_width(g: Number, t: Number, c: Number, p: Number) -> Number:
     return g / (t * c * p)
 
 
+@data_width.wrong(
+    "stages counted as copies", "A pipeline's stages hold different layers of one copy: only together are they a model."
+)
+def stages_as_copies(g: Number, t: Number, c: Number, p: Number) -> Number:
+    return g / (t * c)
+
+
+@data_width.wrong("every GPU a copy", "That is plain data parallelism: whoever cuts the model has fewer copies of it.")
+def gpus_as_copies(g: Number, t: Number, c: Number, p: Number) -> Number:
+    return g
+
+
 @formula(r"\frac{<B>}{<d> \cdot <b>}", unit="micro-batches", source="The global batch is dealt over the copies")
 def micro_batches_each(B: Number, d: Number, b: Number) -> Number:
     """Micro-batches that each pipeline runs in a step.   [micro-batches]
@@ -192,7 +204,7 @@ def chunk_layers(L: Number, p: Number, v: Number = 1) -> Number:
 
 
 @formula(
-    r"20 \cdot <N>", unit="tokens", source="Hoffmann et al. 2022 (Chinchilla), table 3: about 20 tokens a parameter"
+    r"20 \cdot <N>", unit="tokens", source="Hoffmann et al. 2022 (Chinchilla), table 3: about 20 tokens per parameter"
 )
 def chinchilla_tokens(N: Number) -> Number:
     """Tokens that make the best model for a given amount of work.   [tokens]

@@ -23,7 +23,7 @@ def gradient_buckets(S: Number, b: Number) -> Number:
 @formula(
     r"\frac{4 \cdot <N> \cdot <T>}{<P> \cdot <u>}",
     unit="s",
-    source="Kaplan et al. 2020, section 2.1: backward is 4 FLOP a weight and token",
+    source="Kaplan et al. 2020, section 2.1: backward is 4 FLOP per weight and token",
 )
 def backward_s(N: Number, T: Number, P: Number, u: Number) -> Number:
     """Time of the backward pass of one GPU.   [s]
@@ -42,7 +42,7 @@ def backward_s(N: Number, T: Number, P: Number, u: Number) -> Number:
 @formula(
     r"\frac{2 \cdot <N> \cdot <T>}{<P> \cdot <u>}",
     unit="s",
-    source="Kaplan et al. 2020, section 2.1: forward is 2 FLOP a weight and token",
+    source="Kaplan et al. 2020, section 2.1: forward is 2 FLOP per weight and token",
 )
 def forward_s(N: Number, T: Number, P: Number, u: Number) -> Number:
     """Time of the forward pass of one GPU.   [s]

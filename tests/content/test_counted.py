@@ -96,3 +96,20 @@ def test_nothing_is_capitalized_by_a_method_that_makes_small_what_is_large() -> 
     templates = list((ROOT / "templates").rglob("*.html"))
     lowers = re.compile(r"\.capitalize\(\)|\|\s*capitalize\b|\.title\(\)")
     assert [path.name for path in (*code, *templates) if lowers.search(path.read_text(encoding="utf-8"))] == []
+
+
+PER = re.compile(
+    r"\b(tokens?|bytes?|parameters|micro-batches|layers|chunks|experts|FLOP) an? (GPU|parameter|layer|token|stage|step|micro-batch)\b"
+    r"(?! (holds|sends|goes|visits|before|keeps|needs|has|meets))"
+)
+
+
+def test_what_is_counted_per_something_says_per() -> None:
+    files = [*(ROOT / "app/content").rglob("*.md"), *(ROOT / "app/content").rglob("*.yaml")]
+    files += [
+        *(ROOT / "app/board").rglob("*.py"),
+        *(ROOT / "engine/compute").rglob("*.py"),
+        ROOT / "app/plan/remarks.py",
+    ]
+    found = {path.name: PER.search(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: said[0] for name, said in found.items() if said} == {}

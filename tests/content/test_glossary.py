@@ -3,6 +3,7 @@
 from collections import Counter
 
 from app.board.scenes import SCENES
+from app.board.scenes.pp.case import Case
 from app.lessons.glossary import named, references, words
 from app.lessons.lesson import lessons, uses
 
@@ -36,3 +37,24 @@ def test_most_words_and_sources_are_met_in_a_lesson() -> None:
     for met, known in ((uses("term"), words()), (uses("source"), references())):
         assert set(met) <= set(known)
         assert len(met) >= 0.6 * len(known), sorted(set(known) - set(met))
+
+
+def test_a_word_that_leads_to_a_lesson_occurs_in_it() -> None:
+    """By one of its names, in the text as it was written."""
+    texts = {lesson.slug: lesson.text.lower() for lesson in lessons()}
+    lost = [
+        f"{word.name}: {word.see}"
+        for word in words().values()
+        if word.see in texts and not any(name.lower() in texts[word.see] for name in (word.name, *word.also))
+    ]
+    assert lost == []
+
+
+SCHEDULE_WORDS = ("ZB-V", "DualPipe", "DualPipeV")
+
+
+def test_a_schedule_that_the_pipeline_scene_does_not_draw_does_not_lead_there() -> None:
+    drawn = {run.title for run in Case(SCENES["pp"].values({})).runs.values()}
+    for name in SCHEDULE_WORDS:
+        assert name not in drawn
+        assert words()[name].see != "pp", name

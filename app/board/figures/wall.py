@@ -9,7 +9,7 @@ from engine.language.units import bytes_text, count_text, digits_text
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of state: its name, which is also its fill, bytes a parameter, and what it is in a few words."""
+    """One kind of state: its name, which is also its fill, bytes per parameter, and what it is in a few words."""
 
     kind: str
     bytes_per_parameter: float

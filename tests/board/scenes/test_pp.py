@@ -77,7 +77,7 @@ def test_the_textbook_formulas_agree_with_the_timeline_while_sends_take_no_time(
     assert shown["bubble of GPipe and of 1F1B"].value == pytest.approx(found.waiting("gpipe").value)
     assert shown["1F1B with a slow last stage"].value == pytest.approx(found.run("1f1b", slow=found.slower).slots)
     if not found.groups:
-        assert shown[f"step, {found.v} chunks a stage"].value == pytest.approx(found.run("interleaved").slots)
+        assert shown[f"step, {found.v} chunks per stage"].value == pytest.approx(found.run("interleaved").slots)
 
 
 def test_interleaving_sends_as_often_as_chunks_have_neighbours() -> None:

@@ -85,7 +85,7 @@ def holdings(case: Case, number: int) -> Frame:
     caption = f"Each GPU holds queries, keys and values of its own {tokens} tokens, and nothing else."
     about = f"{case.ranks} GPUs, each with Q, K and V of one strip of {tokens} tokens. Only the square on the diagonal can be computed at home."
     figure = _ring_figure(case, number, about, "cp-pale", step=0)
-    answers(figure, (("tokens a GPU", tokens), ("keys and values", case.hop(2, "keys and values").text)))
+    answers(figure, (("tokens per GPU", tokens), ("keys and values", case.hop(2, "keys and values").text)))
     return Frame("who holds what", caption, about, figure)
 
 

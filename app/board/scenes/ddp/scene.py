@@ -20,7 +20,7 @@ KNOBS = (
     Amount("gpus", "GPUs", 4, 2, 8),
     Amount("billions", "parameters", 7, 1, 70, unit="billion"),
     Amount("bucket", "bucket", 25, 1, 1024, unit="MiB"),
-    Amount("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
+    Amount("tokens", "tokens per GPU", 8192, 256, 65536, scale="doubling"),
 )
 
 

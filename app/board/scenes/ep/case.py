@@ -33,10 +33,10 @@ REACHED = 0.5  # of peak, an even middle for a first picture
 
 KNOBS = (
     Amount("experts", "experts drawn", 8, 4, 16, step=4),
-    Amount("top_k", "experts a token", 2, 1, 8),
+    Amount("top_k", "experts per token", 2, 1, 8),
     Amount("skew", "busiest expert", 1.5, 1, 4, step=0.25, unit="times the mean", whole=False),
     Amount("capacity", "capacity", 1.25, 1, 4, step=0.25, unit="times the mean", whole=False),
-    Amount("tokens", "tokens a GPU", 4096, 512, 16384, scale="doubling"),
+    Amount("tokens", "tokens per GPU", 4096, 512, 16384, scale="doubling"),
     Amount("nodes", "nodes a token may visit", 1, 1, GPUS),
 )
 

@@ -40,10 +40,10 @@ def scores(case: Case, number: int) -> Frame:
     figures_below(
         figure,
         (
-            (2, "tokens a GPU", count_text(case.tokens)),
+            (2, "tokens per GPU", count_text(case.tokens)),
             (200, "width of a token", count_text(MODEL.hidden)),
             (400, "experts", f"{case.experts}"),
-            (520, "experts a token", f"top {case.top_k}"),
+            (520, "experts per token", f"top {case.top_k}"),
         ),
     )
     return Frame("router scores", caption, about, figure)
@@ -86,7 +86,7 @@ def tickets(case: Case, number: int) -> Frame:
     if k == 1:
         caption = "Each token draws one ticket: for the expert it likes best."
     copies = count_text(case.tokens * k)
-    about = f"{case.tokens:,} tokens a GPU make {copies} copies, one for each expert visited. " + _tickets_text(case)
+    about = f"{case.tokens:,} tokens per GPU make {copies} copies, one for each expert visited. " + _tickets_text(case)
     figure = SceneFigure("ep", number, "Tickets", about)
     floor(figure, case, ("tokens live here", f"top {k}", "experts live here"))
     columns = min(k, 4)
@@ -104,8 +104,8 @@ def tickets(case: Case, number: int) -> Frame:
     figures_below(
         figure,
         (
-            (2, "copies a GPU", copies),
-            (200, "bytes a copy", bytes_text(2 * MODEL.hidden)),
+            (2, "copies per GPU", copies),
+            (200, "bytes per copy", bytes_text(2 * MODEL.hidden)),
             (400, "to send, if all leave home", bytes_text(case.dispatch.value)),
         ),
     )
@@ -195,7 +195,7 @@ def question(values: Values) -> Question:
         ask=f"{counted(case.tokens, 'token')} per GPU, {counted(case.top_k, 'expert')} each, {MODEL.hidden:,} wide, in BF16: "
         "how many bytes does a GPU send to its experts, if all are elsewhere?",
         answer=case.dispatch,
-        because="One copy for each expert visited, two bytes a channel. The same again comes back.",
+        because="One copy for each expert visited, two bytes per channel. The same again comes back.",
     )
 
 

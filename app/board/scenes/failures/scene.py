@@ -94,8 +94,8 @@ def slow_gpu(case: Case, number: int) -> Frame:
 
 def hang(case: Case, number: int) -> Frame:
     others, watchdog = count_text(case.gpus - 1), seconds_text(WATCHDOG_S)
-    caption = f"One rank dies inside a sum: {others} wait until the watchdog. The flight recorder names the absentee."
-    about = f"One lane ends; the others wait {watchdog}, {case.hang.text} in all. The table shows who never came to the collective."
+    caption = f"One rank hangs inside a sum: {others} wait until the watchdog. The flight recorder names the absentee."
+    about = f"One lane stands still, alive; the others wait {watchdog}, {case.hang.text} in all. The table shows who never came. (A rank that dies is seen at once: its connections close.)"
     figure = SceneFigure("failures", number, caption, about)
     draw.lane_names(figure, case.gpus)
     draw.hang(figure, watchdog)
@@ -106,10 +106,10 @@ def hang(case: Case, number: int) -> Frame:
 
 def restart(case: Case, number: int) -> Frame:
     i, down, worked = case.interval_s, case.down_s, case.interval_s / 2
-    caption = "Back to the last checkpoint: wait, restart, load, then do the lost steps again."
+    caption = "After a hang back to the last checkpoint: wait, restart, load, then do the lost steps again."
     about = (
         f"Progress falls to the last checkpoint: {seconds_text(worked)} of work are repeated after {seconds_text(down)} of standing still. "
-        f"Reading {case.state.text} takes {case.reading.text}. A failure costs {case.each.text}."
+        f"Reading {case.state.text} takes {case.reading.text}. A hang costs {case.each.text}; a crash, seen at once, less by the wait."
     )
     figure = SceneFigure("failures", number, caption, about)
     total = worked + down + worked + i / 4
@@ -137,7 +137,7 @@ def restart(case: Case, number: int) -> Frame:
     draw.facts(
         figure,
         (
-            (seconds_text(case.each.value), "a failure costs"),
+            (seconds_text(case.each.value), "a hang costs"),
             (bytes_text(case.state.value), "a whole checkpoint"),
             (seconds_text(case.reading.value), "to read it back"),
         ),
@@ -214,7 +214,7 @@ def calendar(case: Case, number: int) -> Frame:
     failed = counted(len(run.failures), "failure")
     caption = f"{DAYS} days, drawn by lot: {failed}, and {useful} of the time was useful."
     about = (
-        f"{failed}, {case.expected.text} expected. Each costs {case.each.text} on average, {case.lost.text} in all. "
+        f"{failed}, {case.expected.text} expected. Each, reckoned as a hang, costs {case.each.text} on average, {case.lost.text} in all. "
         f"Useful share {useful}, by the formula {case.goodput.text}."
     )
     figure = SceneFigure("failures", number, caption, about)

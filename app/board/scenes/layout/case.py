@@ -175,7 +175,7 @@ def numbers(values: Values) -> tuple[Term, ...]:
         node_bytes_per_s.explain("NICs of a node", n=cluster.gpus_per_node, B=cluster.nic_bytes_per_s),
         wire_ratio.explain("NVLink over NIC", V=cluster.gpu.nvlink_bytes_per_s, B=cluster.nic_bytes_per_s),
         *(replace(c.sent, label=f"{c.what}, bytes each") for c in traffic),
-        *(replace(c.seconds, label=f"{c.what}, time in all") for c in traffic),
+        *(replace(c.seconds, label=f"{c.what}, time in all, hidden or not") for c in traffic),
         made.step.seconds,
         made.mfu.six_n,
         made.fullest.total,
@@ -189,8 +189,8 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     hop, cluster = longest(inner, "pp"), case.cluster
     node = node_bytes_per_s(cluster.gpus_per_node, cluster.nic_bytes_per_s)
     sends = (
-        f"A hand-over is {bytes_text(hop.payload_bytes)} and {seconds_text(hop.each_s)}; all of a step add "
-        f"{seconds_text(inner.step.exposed_on('pp'))} to {inner.step.seconds.text}."
+        f"A hand-over is {bytes_text(hop.payload_bytes)} and {seconds_text(hop.each_s)} on a spine of {ratio_text(case.narrow)}; of all "
+        f"in a step {seconds_text(inner.step.exposed_on('pp'))} of {inner.step.seconds.text} show."
         if hop
         else "With one stage there is none; with more, a hand-over is one layer's activations, and others compute meanwhile."
     )

@@ -24,7 +24,7 @@ def swap(case: Case, number: int) -> Frame:
     caption = (
         f"Swap the last two axes: {where}. {'That costs time.' if slower else 'At full bandwidth it costs no more.'}"
     )
-    about = f"DP: {draw.WIRES[reach.wire]}, {seconds_text(traffic_s(made, 'dp'))}; before {seconds_text(traffic_s(case.plain, 'dp'))}."
+    about = f"DP: {draw.WIRES[reach.wire]}, {seconds_text(traffic_s(made, 'dp'))}; before {seconds_text(traffic_s(case.plain, 'dp'))}, hidden or not."
     figure = SceneFigure("layout", number, caption, about)
     draw.connected(figure, case, placed, tp=False)
     draw.dress(figure, case, case.swapped, placed)
@@ -42,7 +42,7 @@ def narrow_spine(case: Case, number: int) -> Frame:
     caption = f"A spine of {ratio_text(case.narrow)} instead of {ratio_text(1)}: gradients that cross it take {times} as long."
     if not before:
         caption = "A narrow spine is nothing to gradients here: no one else holds your weights."
-    about = f"DP traffic {seconds_text(before)} on a full spine, {seconds_text(after)} at {ratio_text(case.narrow)}; the step {made.step.seconds.text}."
+    about = f"DP traffic, hidden or not, {seconds_text(before)} on a full spine, {seconds_text(after)} at {ratio_text(case.narrow)}; the step {made.step.seconds.text}."
     figure = SceneFigure("layout", number, caption, about)
     draw.connected(figure, case, made.step.placement, tp=False, pp=False, uplink=1 / case.narrow)
     draw.dress(figure, case, order, made.step.placement, ratio=case.narrow)
@@ -58,7 +58,7 @@ def stretch(case: Case, number: int) -> Frame:
     placed, cluster = made.step.placement, case.cluster
     reach = placed.reach("tp")
     ratio = wire_ratio.explain("NVLink over NIC", V=cluster.gpu.nvlink_bytes_per_s, B=cluster.nic_bytes_per_s)
-    caption = f"A mistake on purpose: TP last. Its sums leave the node for a wire {digits_text(ratio.value, 2)} times thinner."
+    caption = f"A mistake on purpose: TP last, {counted(reach.local, 'GPU')} of a group per node. Each wire is {digits_text(ratio.value, 2)} times thinner."
     if reach.size == 1:
         caption = "The mistake here would be TP last; with TP of one there is nothing to stretch."
     one, was = longest(made, "tp"), longest(case.plain, "tp")
@@ -74,7 +74,7 @@ def stretch(case: Case, number: int) -> Frame:
     rows = [(f"{digits_text(ratio.value, 2)} times", "thinner than NVLink")]
     if one and was:
         rows += [
-            (seconds_text(one.each_s), f"a TP sum, was {seconds_text(was.each_s)}"),
+            (seconds_text(one.each_s), f"half sum, was {seconds_text(was.each_s)}"),
             (share_text(made.step.exposed_on("tp") / made.step.seconds.value), "of the step is TP"),
         ]
     draw.facts(figure, rows, top=124)

@@ -246,7 +246,7 @@ def compare(figure: SceneFigure, case: Case, axis: str, one: Estimate, other: Es
 
 
 def what_it_sends(made: Estimate, axis: Axis, loud: bool = True) -> Talk:
-    """What an axis sends in a step, and how long that takes."""
+    """What an axis sends in a step, and how long one send or half of one sum takes, hidden or not."""
     found, reach = [c for c in made.step.communication if c.axis == axis], made.step.placement.reach(axis)
     if not found:
         return Talk(axis, gpus_text(reach.size), WIRES["none"], "", loud=False)

@@ -11,6 +11,7 @@ from app.board.scenes.layout.case import (
     misconceptions,
     numbers,
     question,
+    ratio_text,
     stage_of,
     unit_names,
     waiting,
@@ -128,7 +129,7 @@ def next_axis(case: Case, number: int) -> Frame:
         figure,
         (
             (f"stage {stage}", f"yours, of {placed.degree('pp')}"),
-            (draw.gpus_text(len(mine)), f"of it, in {where}"),
+            (draw.gpus_text(len(mine)), f"hold it, in {where}"),
             (f"DP {count_text(dp.size)}", draw.WIRES[dp.wire]),
         ),
         top=124,
@@ -172,12 +173,13 @@ def peers(case: Case, number: int) -> Frame:
 def one_step(case: Case, number: int) -> Frame:
     made, placed = case.plain, case.plain.step.placement
     caption = f"One step: {_moves(placed)}."
-    about = f"A step takes {made.step.seconds.text}: {_parts(made)}."
+    about = f"A step takes {made.step.seconds.text}; of each axis only what nothing hides: {_parts(made)}."
     figure = SceneFigure("layout", number, caption, about)
     draw.connected(figure, case, placed, rest="tp-pale")
     draw.dress(figure, case, case.order, placed)
     draw.talks(figure, [draw.what_it_sends(made, axis) for axis in case.order], top=112)
-    draw.step_bar(figure, 0.5, "one step", made, made.step.seconds.value)
+    draw.step_bar(figure, 0, "one step", made, made.step.seconds.value)
+    figure.text(54, 390, "right: one send or half of one sum, hidden or not; bar: what shows", "read", ink="soft")
     return Frame("one step", caption, about, figure)
 
 
@@ -185,10 +187,10 @@ def ledger(case: Case, number: int) -> Frame:
     made = case.made(case.order, case.narrow)
     held, capacity = made.fullest, bytes_text(made.capacity_bytes)
     fit = "fits" if made.fits else "does not fit"
-    caption = f"The ledger: the fullest GPU {fit}, and a step takes {made.step.seconds.text}."
+    caption = f"The ledger, spine {ratio_text(case.narrow)}: the fullest GPU {fit}, and a step takes {made.step.seconds.text}."
     about = f"Stage {held.stage}: {', '.join(f'{part.label} {part.text}' for part in held.parts)}, of {capacity}. Step: {_parts(made)}."
     figure = SceneFigure("layout", number, caption, about)
-    holds = f"a GPU of stage {held.stage}: {held.total.text} of {capacity}"
+    holds = f"a GPU of stage {held.stage} allocates {held.total.text} of {capacity}"
     figure.text(6, 26, holds, "title", ink="ink" if made.fits else "bad")
     draw.memory_bar(figure, made, 46, 54)
     draw.memory_legend(figure, made, 118)

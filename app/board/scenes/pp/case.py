@@ -22,12 +22,12 @@ from engine.pipeline.simulator import Durations, even_durations, simulate
 
 EVERY = {**SCHEDULES, **SHOWN_ONLY}
 SHOWN = tuple(name for name, schedule in EVERY.items() if schedule.arrange is loop)  # whose layers are dealt in a loop
-MODEL, TOKENS = "llama-3-70b", 8192  # whose layers are dealt, and one sequence a micro-batch
+MODEL, TOKENS = "llama-3-70b", 8192  # whose layers are dealt, and one sequence per micro-batch
 
 KNOBS = (
     Amount("stages", "stages", 4, 2, 8),
     Amount("micro", "micro-batches", 8, 2, 32),
-    Amount("chunks", "chunks a stage", 2, 2, 4),
+    Amount("chunks", "chunks per stage", 2, 2, 4),
     Amount("input", "input gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
     Amount("weight", "weight gradient", 1, 0.25, 3, step=0.25, unit="forwards", whole=False),
     Amount("send", "one send", 0, 0, 1, step=0.05, unit="forwards", whole=False),
@@ -139,7 +139,7 @@ class Case:
         )
 
     def sends(self, v: int = 1) -> Term:
-        name = f"sends with {v} chunks a stage" if v > 1 else "sends under 1F1B"
+        name = f"sends with {v} chunks per stage" if v > 1 else "sends under 1F1B"
         return pipeline_sends.explain(name, p=self.p, m=self.m, v=v)
 
     @cached_property
@@ -162,8 +162,8 @@ class Case:
             ()
             if self.groups
             else (
-                step_slots.explain(f"step, {self.v} chunks a stage", **size, **self._times, v=self.v),
-                bubble_of_total.explain(f"bubble, {self.v} chunks a stage", **size, v=self.v),
+                step_slots.explain(f"step, {self.v} chunks per stage", **size, **self._times, v=self.v),
+                bubble_of_total.explain(f"bubble, {self.v} chunks per stage", **size, v=self.v),
             )
         )
         return (

@@ -90,8 +90,10 @@ def interleaved(case: Case, number: int) -> Frame:
         figure = SceneFigure("pp", number, caption, case.groups.advice)
         groups(figure, case, case.groups)
         return Frame("interleaved", caption, case.groups.advice, figure)
+    run, before = case.run("interleaved"), case.run("1f1b")
+    ramps = f"the ramps shrink {case.v} times" if run.slots < before.slots else "with such sends no shorter"
     caption = (
-        f"{case.v} thin chunks a stage: the ramps shrink {case.v} times, the sends grow from"
+        f"{case.v} thin chunks per stage: {ramps}, the sends grow from"
         f" {count_text(case.sends().value)} to {count_text(case.sends(case.v).value)}."
     )
     sends = Answer(count_text(case.sends(case.v).value), "sends")
@@ -218,7 +220,7 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
     case = Case(values)
     first, second = case.run("gpipe"), case.run("1f1b")
     ideal, total = bubble_of_ideal(p=case.p, m=case.m), bubble_of_total(p=case.p, m=case.m)
-    split = case.run("zb-h1")
+    split, further = case.run("zb-h1"), case.run("zb-h2")
     return (
         Misconception(
             "1F1B reduces the bubble.",
@@ -228,6 +230,11 @@ def misconceptions(values: Values) -> tuple[Misconception, ...]:
         Misconception(
             "The wasted share is the other stages over the micro-batches.",
             f"That is waiting over a step without any: {share_text(ideal)}. Of the real step it is {share_text(total)}.",
+        ),
+        Misconception(
+            "ZB-H2 has a shorter step than ZB-H1.",
+            f"Alone they take {slots_text(split.slots)} and {slots_text(further.slots)} slots. H2 gains between steps: a stage starts the next "
+            "one while others end this one, if no optimizer waits for the norm of all gradients and the norm is checked afterwards.",
         ),
         Misconception(
             "Zero bubble means that nothing waits.",

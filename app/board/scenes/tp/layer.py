@@ -80,7 +80,7 @@ def _shares(figure: SceneFigure, case: Case) -> None:
 
 
 def mirror(case: Case, number: int) -> Frame:
-    caption = "Backward is the mirror: g passes on, f adds up. Four sums a layer."
+    caption = "Backward is the mirror: g passes on, f adds up. Four sums per layer."
     if case.alone:
         caption = "Backward is the mirror: g passes on, f adds up. One GPU needs neither."
     about = (

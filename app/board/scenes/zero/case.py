@@ -31,7 +31,7 @@ REACHED = 0.5  # of peak, an even middle for a first picture
 KNOBS = (
     Amount("gpus", "GPUs that share", 64, 4, 1024, scale="doubling"),
     Amount("billions", "parameters", 70, 1, 1000, unit="billion"),
-    Amount("tokens", "tokens a GPU", 8192, 256, 65536, scale="doubling"),
+    Amount("tokens", "tokens per GPU", 8192, 256, 65536, scale="doubling"),
     Amount("ahead", "prefetch", 1, 1, 3, unit="layers ahead"),
 )
 

@@ -13,7 +13,7 @@ DRAWN = 4  # GPUs in the picture, however many count
 LAYERS = 5  # layers in the picture
 LEFT = 106.0  # of what stands beside a name
 FIELDS = (("weights", "weights", 2), ("gradients", "gradients", 2), ("optimizer", "optimizer", 12))
-UNIT = 10.6  # height of a byte a parameter
+UNIT = 10.6  # height of a byte per parameter
 LANES_LEFT, LANES_RIGHT = 92.0, WIDTH - 8.0
 
 Holding = Literal["slice", "gathering", "gathered", "computing", "freed", "leaving", "scattering", "stepped"]

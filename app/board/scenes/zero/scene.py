@@ -64,7 +64,7 @@ def optimizer_cut(case: Case, number: int) -> Frame:
 
 def gradients_cut(case: Case, number: int) -> Frame:
     caption = f"ZeRO-2: gradients stay with their owner; the all-reduce has become a reduce-scatter. Now {case.states[2].text}."
-    about = f"Only weights are whole; gradients and optimizer are slices: {case.states[2].text}. A GPU sends as much as before."
+    about = f"Only weights are whole; gradients and optimizer are slices: {case.states[2].text}. A GPU sends as much as before, in a step of one micro-batch; with more it scatters after each, where ZeRO-1 sends once."
     made = (
         Trip("scatter gradients", "reduce-scatter: each owner gets the sum of its slice", True),
         Trip("copy weights", "all-gather of new weights"),
