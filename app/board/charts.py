@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.estimate import Estimate, estimate
+from engine.language.held import held_text, held_unit
 from engine.language.refusal import Refusal
-from engine.language.units import GIB, bytes_text, count_text, seconds_text, share_text
+from engine.language.units import count_text, seconds_text, share_text
 from engine.memory.stage import StageMemory
 from engine.pipeline.timeline import Timeline
 from engine.scenario import scenario_from
@@ -38,7 +39,7 @@ def memory_over_step(shown: Estimate) -> Chart:
         axis = f"time in a shorter step like it (s): the middle of the {count_text(whole)} micro-batches repeats"
     end, capacity = timeline.makespan, shown.capacity_bytes
     traces.append(
-        _line([0, end], [capacity / GIB] * 2, f"one GPU: {bytes_text(capacity, True)}", "--bad", "solid", "skip")
+        _line([0, end], [capacity / held_unit()[1]] * 2, f"one GPU: {held_text(capacity)}", "--bad", "solid", "skip")
     )
     return {
         "data": traces,
@@ -53,8 +54,8 @@ def _stage_line(timeline: Timeline, stage: StageMemory, at: int) -> Chart:
     points = list(thinned([(time, always + held * each) for time, held in steps]))
     colour, dash = LINES[at % len(LINES)]
     name = f"stage {stage.stage}"
-    texts = [f"{name}<br>{bytes_text(held, True)} at {seconds_text(time)}" for time, held in points]
-    line = _line([time for time, _ in points], [held / GIB for _, held in points], name, colour, dash, texts)
+    texts = [f"{name}<br>{held_text(held)} at {seconds_text(time)}" for time, held in points]
+    line = _line([time for time, _ in points], [held / held_unit()[1] for _, held in points], name, colour, dash, texts)
     line["line"]["shape"] = "hv"
     return line
 
@@ -118,9 +119,9 @@ def knob_curves(name: str, turns: Sequence[Turn], current: float | None, capacit
         ("step", [turn.step_s for turn in turns], [_or_none(seconds_text, turn.step_s) for turn in turns], "s"),
         (
             "memory needed",
-            [turn.peak_bytes and turn.peak_bytes / GIB for turn in turns],
-            [_or_none(lambda held: bytes_text(held, True), turn.peak_bytes) for turn in turns],
-            "GiB",
+            [turn.peak_bytes and turn.peak_bytes / held_unit()[1] for turn in turns],
+            [_or_none(held_text, turn.peak_bytes) for turn in turns],
+            held_unit()[0],
         ),
     )
     traces, layout = [], _layout(_knob_axis(name, [turn.value for turn in turns]), {})
@@ -194,7 +195,7 @@ def _marker(current: Any) -> Chart:
 
 def _capacity(capacity_bytes: float) -> Chart:
     """The memory of the GPU across the lowest row."""
-    held = capacity_bytes / GIB
+    held = capacity_bytes / held_unit()[1]
     return {
         "type": "line",
         "xref": "paper",
@@ -231,7 +232,7 @@ def _axis() -> Chart:
 
 
 def _bytes_axis(title: str) -> Chart:
-    return _axis() | {"title": {"text": title or "memory (GiB)"}, "rangemode": "tozero"}
+    return _axis() | {"title": {"text": title or f"memory ({held_unit()[0]})"}, "rangemode": "tozero"}
 
 
 def _layout(x: Chart, y: Chart) -> Chart:

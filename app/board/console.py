@@ -112,12 +112,12 @@ def estimate_text(document: dict[str, Any]) -> str:
 def _headline(document: dict[str, Any]) -> str:
     step, mfu, training, memory = document["step"], document["mfu"], document["training"], document["memory"]
     fits = "fits" if memory["fits"] else "does not fit"
-    peak = f"{bytes_text(memory['peak_bytes'], True)} of {bytes_text(memory['capacity_bytes'], True)}: {fits}"
+    peak = f"allocates {bytes_text(memory['peak_bytes'], True)} of {bytes_text(memory['capacity_bytes'], True)}; {fits}"
     rows = [
         ("parameters", count_text(document["parameters"]["total"], 4), f"{count_text(document['parameters']['active'], 4)} active"),
         ("memory of a GPU", peak, ""),
         ("one step", seconds_text(step["seconds"]), f"{seconds_text(step['low_seconds'])} to {seconds_text(step['high_seconds'])}"),
-        ("speed", f"{count_text(step['tokens_per_second'])} tokens/s", f"{count_text(step['tokens_per_second_per_gpu'])} a GPU"),
+        ("speed", f"{count_text(step['tokens_per_second'])} tokens/s", f"{count_text(step['tokens_per_second_per_gpu'])} per GPU"),
         ("MFU", share_text(mfu["causal"]), f"{share_text(mfu['six_n'])} by 6N, {share_text(mfu['full_attention'])} with full attention"),
         ("the run", f"{digits_text(training['days'])} days, {usd_text(training['usd'])}",
          f"{count_text(training['gpu_hours'])} GPU-hours, {power_text(training['flop'])} FLOP"),

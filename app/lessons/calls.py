@@ -246,7 +246,8 @@ def fact_named(name: str, key: str) -> Fact:
 def plan_query(preset: str, fields: Mapping[str, Any]) -> str:
     """The planner's query for a preset with fields of its form changed."""
     query = choose("preset", preset, preset_queries(tuple(presets())), "the presets are {names}")
-    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in fields.items()}
+    told = {"units": "GB", **fields}  # as the lesson shows it
+    given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in told.items()}
     if unknown := misnamed(given.items()):
         raise together(unknown)
     return query_of(state_of({**dict(parse_qsl(query, keep_blank_values=True)), **given}))

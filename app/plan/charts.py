@@ -11,8 +11,9 @@ from app.web.json_text import script_json
 from engine.estimate import Estimate
 from engine.language.choice import choose
 from engine.language.domain import number_in, number_text
+from engine.language.held import held_text
 from engine.language.inputs import Amount
-from engine.language.units import bytes_text, seconds_text, share_text
+from engine.language.units import seconds_text, share_text
 
 KNOBS = tuple(field for field in FIELDS.values() if field.input.kind == "slider")
 LINEAR_POSITIONS = 16
@@ -34,8 +35,8 @@ def memory_panel(found: Estimate) -> ChartPanel:
     rows = tuple(
         (
             f"stage {stage.stage}",
-            bytes_text(stage.total.value - stage.activations.value, True),
-            bytes_text(stage.total.value, True),
+            held_text(stage.total.value - stage.activations.value),
+            held_text(stage.total.value),
         )
         for stage in found.stages
     )
@@ -77,4 +78,4 @@ def _positions(knob: Amount, here: float | None) -> Sequence[float]:
 def _row(made: Turn) -> tuple[str, ...]:
     if made.mfu is None or made.step_s is None or made.peak_bytes is None:
         return f"{made.value:,.10g}", made.why_not, "", ""
-    return f"{made.value:,.10g}", share_text(made.mfu), seconds_text(made.step_s), bytes_text(made.peak_bytes, True)
+    return f"{made.value:,.10g}", share_text(made.mfu), seconds_text(made.step_s), held_text(made.peak_bytes)

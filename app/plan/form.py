@@ -142,7 +142,7 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
         _choice("recompute", "recompute", ("layout", "recompute"), LEVELS),
         _choice("gradient_bytes", "gradients", ("layout", "gradient_bytes"), {4: "FP32", 2: "BF16"}),
         Field(NORMS, ("layout", "sequence_parallel")),
-        Field(Choice("units", "shown in", "GiB", {"GiB": "GiB", "GB": "GB"})),
+        Field(Choice("units", "GPU memory in", "GiB", {"GiB": "GiB", "GB": "GB"})),
     )),
     ("run", (
         _amount("tokens", "tokens", ("training", "tokens"), (0.1, 30), worth=TRILLION, low=TINY, high=MOST_TOKENS / TRILLION,

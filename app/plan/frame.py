@@ -17,6 +17,7 @@ from app.web.beside import Said, dealt
 from app.web.json_text import script_json
 from app.web.render import part
 from engine.estimate import Estimate
+from engine.language.held import show_held_in
 from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal, together
 
@@ -74,6 +75,7 @@ class Frame(ABC, Generic[B]):
     def of(cls, request: Request) -> Self:
         """The page for a request: its query, and whether the browser asked for narrow figures."""
         state = state_of(request.query_params) | texts_of(cls.own, request.query_params)
+        show_held_in(state["units"])
         try:
             return cls(state, Said(), cls.board_of(cls.known(request), request.cookies.get("narrow") == "1"))
         except Refusal as refusal:
@@ -85,6 +87,7 @@ class Frame(ABC, Generic[B]):
         beside = (*(each.name for each in cls.own), *cls.passing)
         if unknown := misnamed(request.query_params.multi_items(), beside):
             raise together(unknown)
+        show_held_in(request.query_params.get("units", ""))
         return state_of(request.query_params) | texts_of(cls.own, request.query_params)
 
     @classmethod

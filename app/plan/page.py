@@ -10,7 +10,7 @@ from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
 from app.plan.frame import Frame, board_part
 from app.plan.presets import PLANS, RUNS, preset_queries
-from app.plan.terms import LOST_TO_KERNELS, term_at
+from app.plan.terms import LOST_TO_KERNELS, is_held, term_at
 from app.web.render import page, part
 from engine.accounts.kernel_list import kernel_list
 from engine.accounts.published import judgements
@@ -65,7 +65,7 @@ def working(request: Request, path: str) -> HTMLResponse:
     term = term_at(found, path)
     kernels = kernel_list(found) if path == LOST_TO_KERNELS else ()
     template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
-    return page(request, template, term=term, query=query_of(state), kernels=kernels)
+    return page(request, template, term=term, query=query_of(state), kernels=kernels, held=is_held(path))
 
 
 @router.get("/chart/{name}")

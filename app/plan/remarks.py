@@ -16,6 +16,7 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     said = {
         "gpus": f"{counted(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
         "batch": f"{counted(tokens, 'token')} per step, {counted(layout.micro_batches, 'micro-batch')} per pipeline",
+        "units": "what a GPU holds; what travels is in GB, powers of ten",
         "tp": _tensor(estimate),
         "pp": _stages(estimate),
         "model": f"{estimate.parameters.text}, {counted(model.layers, 'layer')}"

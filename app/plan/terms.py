@@ -39,6 +39,14 @@ def _with_failures(estimate: Estimate) -> dict[str, Term]:
     return {"with_failures": days_with_failures.explain("days with failures", d=days, G=share)}
 
 
+HELD = ("memory.", "needed.", "napkin.state", "exact.state")  # paths of what a GPU holds
+
+
+def is_held(path: str) -> bool:
+    """Whether a number is of what a GPU holds, so that its bytes follow the reader's unit."""
+    return path.startswith(HELD)
+
+
 def term_at(estimate: Estimate, path: str) -> Value:
     """The term that a link names."""
     known = kernel_terms(estimate) if path.startswith(f"{KERNELS}.") else shown_terms(estimate)

@@ -18,7 +18,7 @@ from app.board.figures.doodles import silent_rank, tray
 from app.board.svg import swatch
 from app.settings import settings
 from app.web.json_text import error_of, sentence_of
-from engine.language import units
+from engine.language import held, units
 from engine.language.refusal import Refusal
 
 PLACES = (
@@ -87,6 +87,9 @@ def environment() -> Environment:
         "share_text": units.share_text,
         "usd_text": units.usd_text,
         "quantity_text": units.quantity_text,
+        "held_text": held.held_text,
+        "told_text": held.told_text,
+        "other_text": held.other_text,
     }
     made.globals["swatch"] = swatch
     made.globals["board"] = made.get_template("macros.html").module  # in every page and part, without an import

@@ -5,7 +5,8 @@ from typing import Any
 
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
-from engine.language.units import bytes_text, opening, share_text
+from engine.language.held import held_text
+from engine.language.units import opening, share_text
 
 
 @rule
@@ -13,7 +14,7 @@ def memory(estimate: Estimate) -> Iterator[Finding]:
     """Whether the fullest stage fits, and with what to spare."""
     needed, capacity = estimate.fullest.needed.value, estimate.capacity_bytes
     stage = f"stage {estimate.fullest.stage}" if len(estimate.stages) > 1 else "each GPU"
-    share = f"{stage} needs {bytes_text(needed, binary=True)} of {bytes_text(capacity, binary=True)}"
+    share = f"{stage} needs {held_text(needed)} of {held_text(capacity)}"
     if needed > capacity:
         yield Finding(
             "out-of-memory",

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from engine.estimate import Estimate
 from engine.findings.base import Finding, rule
-from engine.language.units import bytes_text, counted, seconds_text, share_text
+from engine.language.held import held_text
+from engine.language.units import counted, seconds_text, share_text
 from engine.memory.state import state_bytes
 from engine.pipeline.schedules import USUAL
 
@@ -21,7 +22,7 @@ def simpler(estimate: Estimate) -> Iterator[Finding]:
             "simpler-layout-fits",
             "advice",
             "Plain FSDP would do",
-            f"Sharded over {counted(scenario.gpus, 'GPU')} the training state is {bytes_text(state)} each.",
+            f"Sharded over {counted(scenario.gpus, 'GPU')} the training state is {held_text(state)} each.",
             "Use FSDP alone: no pipeline, no tensor parallelism to maintain.",
             {"tp": 1, "pp": 1, "zero": 3, "schedule": USUAL.name, "vp": 1},
         )
