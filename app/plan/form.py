@@ -147,7 +147,7 @@ GROUPS: tuple[tuple[str, tuple[Field, ...]], ...] = (
     ("run", (
         _amount("tokens", "tokens", ("training", "tokens"), (0.1, 30), worth=TRILLION, low=TINY, high=MOST_TOKENS / TRILLION,
                 step=0.1, scale="linear", unit="trillion", said=TOKENS),
-        _amount("price", "price", ("training", "usd_per_gpu_hour"), (0.5, 10), step=0.1, scale="linear", unit="$ a GPU-hour"),
+        _amount("price", "price", ("training", "usd_per_gpu_hour"), (0.5, 10), step=0.1, scale="linear", unit="$ per GPU-hour"),
         _choice("precision", "products in", ("precision",), PRECISION_TITLES, side_by_side=True),
         _choice("stack", "software", ("stack",), STACKS, absent="what suits the layout"),
         _amount("nic", "NIC of a GPU", ("cluster", "nic_gbit_per_s"), (25, 1600), usual=None, unit="Gb/s", absent="the cluster's own"),

@@ -6,7 +6,7 @@ from app.plan.form import document_of
 from app.topology.case import TopologyCase
 from engine.estimate import Estimate, estimate
 from engine.language.refusal import Refusal
-from engine.language.units import bytes_text, digits_text, seconds_text
+from engine.language.units import bytes_text, counted, digits_text, seconds_text
 from engine.layout.layout import Axis
 from engine.network.collectives import summed_bytes_per_s
 from engine.network.groups import wire_ratio
@@ -82,10 +82,11 @@ def _stretch(case: TopologyCase) -> Try | None:
     if made is None or not made.step.placement.reach("tp").leaves_node:
         return None
     cluster = scenario.cluster
+    reach = made.step.placement.reach("tp")
     fast, slow = cluster.gpu.nvlink_bytes_per_s, cluster.nic_bytes_per_s
     each_way, headline = wire_ratio(fast, slow), wire_ratio(summed_bytes_per_s(fast), slow)
     words = (
-        f"TP over {made.step.placement.reach('tp').nodes} nodes: {bytes_text(fast)}/s each way becomes {bytes_text(slow)}/s, "
+        f"TP over {counted(reach.nodes, 'node')}, {counted(reach.local, 'GPU')} of a group on each: {bytes_text(fast)}/s each way becomes {bytes_text(slow)}/s, "
         f"{digits_text(each_way, 2)} times less ({digits_text(headline, 2)} times by the headline that adds both directions). "
         f"A step of {case.estimate.step.seconds.text} becomes {made.step.seconds.text}."
     )

@@ -87,6 +87,7 @@ def environment() -> Environment:
         "share_text": units.share_text,
         "usd_text": units.usd_text,
         "quantity_text": units.quantity_text,
+        "one_of": units.one_of,
         "held_text": held.held_text,
         "told_text": held.told_text,
         "other_text": held.other_text,

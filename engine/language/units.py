@@ -101,11 +101,12 @@ def seconds_text(value: float) -> str:
 def count_text(value: float, significant: int = 3) -> str:
     """A count: whole below a million, then M, B, T as the field says them.
 
-    >>> count_text(1024), count_text(4.42e6), count_text(70.554e9, 4)
-    ('1,024', '4.42 M', '70.55 B')
+    >>> count_text(1024), count_text(4.42e6), count_text(70.554e9, 4), count_text(999.9e6)
+    ('1,024', '4.42 M', '70.55 B', '1 B')
     """
-    for name, size in (("T", 1e12), ("B", 1e9), ("M", 1e6)):
-        if abs(value) >= size:
+    short = 0.5 * 10**-significant  # what rounds up to the next size is written in it
+    for name, size, least in (("T", 1e12, 1 - short), ("B", 1e9, 1 - short), ("M", 1e6, 1)):
+        if abs(value) >= size * least:
             scaled = value / size
             return f"{digits_text(scaled, significant) if scaled < 1e5 else power_text(scaled)} {name}"
     return f"{value:,.0f}" if value == round(value) else digits_text(value, max(significant, 4))
@@ -183,12 +184,19 @@ def quantity_text(value: float, unit: str) -> str:
         return f"{_scaled_text(value, tuple((f'{n}FLOP/s', s) for n, s in _SI), 'FLOP/s')}{tail}"
     if first == "tokens/s":
         return f"{_scaled_text(value, (('M', 1e6), ('k', 1e3)), '').rstrip()} {unit}"
-    return _counted_in(value, unit)
+    if first == "rank":
+        return f"rank {count_text(value)}"  # a name, not a count
+    text = count_text(value)
+    return f"{text} {one_of(unit) if text == '1' else unit}"
 
 
-def _counted_in(value: float, unit: str) -> str:
-    """A count with a unit that a formula names in the plural: "layers", "copies of each head"."""
-    text, (first, *rest) = count_text(value), unit.split(" ")
-    if text == "1" and first not in MULTIPLES:
+def one_of(unit: str) -> str:
+    """A unit that is named in the plural, for one of it.
+
+    >>> one_of("sequences"), one_of("copies of each head"), one_of("micro-batches"), one_of("times the mean")
+    ('sequence', 'copy of each head', 'micro-batch', 'times the mean')
+    """
+    first, _, rest = unit.partition(" ")
+    if first not in MULTIPLES:
         first = re.sub("(?<=ch|sh)es$|(?<=[^s])s$", "", re.sub("ies$", "y", first))
-    return " ".join([text, first, *rest])
+    return f"{first} {rest}".strip()

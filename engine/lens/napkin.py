@@ -116,7 +116,7 @@ def _why_state(estimate: Estimate) -> str:
             f"a GPU holds {model.experts // layout.ep} of {model.experts} experts, where the napkin gives it all"
         )
     if layout.gradient_bytes != 2:
-        reasons.append(f"{layout.gradient_bytes} bytes a gradient, not 2")
+        reasons.append(f"{layout.gradient_bytes} bytes per gradient, not 2")
     if layout.pp > 1:
         reasons.append("the fullest stage also holds the embedding or the head, or a layer more")
     if schedule_named(layout.schedule).parameter_copies > 1:

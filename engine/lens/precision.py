@@ -40,9 +40,9 @@ def rounding_share(m: Number) -> Number:
     return 1 / 2.0 ** (m + 1)
 
 
-@formula(r"<b> + \frac{<s>}{<k>}", unit="bytes a number", source="Rouhani et al. 2023 (MX), section 2")
+@formula(r"<b> + \frac{<s>}{<k>}", unit="bytes per number", source="Rouhani et al. 2023 (MX), section 2")
 def scaled_block_bytes(b: Number, s: Number, k: Number) -> Number:
-    """Storage of a number when every block of numbers shares a scale.   [bytes a number]
+    """Storage of a number when every block of numbers shares a scale.   [bytes per number]
 
     b   bytes of a number itself   [bytes]
     s   bytes of the scale         [bytes]

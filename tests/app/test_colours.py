@@ -112,3 +112,24 @@ def test_every_mood_of_a_note_has_its_colour() -> None:
     styles = (settings().static / "css" / "slips.css").read_text(encoding="utf-8")
     moods = {*get_args(Severity), *get_args(get_type_hints(Verdict)["mood"])}
     assert [mood for mood in moods if f".note-{mood}" not in styles] == []
+
+
+@pytest.mark.parametrize("board", range(2), ids=BOARDS)
+@pytest.mark.parametrize("name", [*AXES, "remark", "good", "bad"])
+def test_accents_as_text_on_the_stage_are_read_in_the_last_row(name: str, board: int) -> None:
+    assert contrast(PAIRS[f"{name}-text"][board], PAIRS["board"][board]) >= 7
+    stage = (settings().static / "css" / "present.css").read_text()
+    assert f"--{name}: var(--{name}-text);" in stage
+
+
+def test_the_hand_leaves_its_z_to_a_face_in_which_it_is_no_2() -> None:
+    base = (settings().static / "css" / "base.css").read_text()
+    faces = [face for face in re.findall(r"@font-face \{[^}]*\}", base) if "Kalam" in face]
+    assert faces
+    for face in faces:
+        ranges = re.search(r"unicode-range: ([^;]+);", face)
+        assert ranges
+        spans = [part.strip().removeprefix("U+").split("-") for part in ranges[1].split(",")]
+        assert not any(int(low, 16) <= ord("Z") <= int(high, 16) for low, high in spans)
+    hand = re.search(r"--hand: ([^;]+);", TOKENS)
+    assert hand and hand[1].split(", ")[1] == '"Atkinson Hyperlegible"'

@@ -135,3 +135,25 @@ def test_a_remote_moves_the_stage_and_blanks_it(visit: Visit) -> None:
     expect(page.locator("#stage-help")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#stage-help")).to_be_hidden()
+
+
+@pytest.mark.parametrize("path", ["/present/ddp?frame=2", "/present/layout-on-the-wires?frame=2"])
+def test_links_that_nobody_sees_take_no_click_and_lead_on_from_the_frame_shown(visit: Visit, path: str) -> None:
+    page = visit(path)
+    page.keyboard.press("PageDown")
+    page.keyboard.press("PageDown")
+    assert shown(page) == 4
+    spot = page.locator(".stage-links a").first.bounding_box()
+    assert spot
+    page.mouse.click(spot["x"] + spot["width"] / 2, spot["y"] + spot["height"] / 2)
+    assert shown(page) == 5 and "frame=5" in page.url  # what was clicked is the stage
+    before, after = (page.locator(f".stage-links a[rel={rel}]") for rel in ("prev", "next"))
+    assert "frame=4" in (before.get_attribute("href") or "") and "frame=6" in (after.get_attribute("href") or "")
+    after.focus()
+    page.keyboard.press("?")  # help is above the slide: nothing scrolls away
+    expect(page.locator("#stage-help")).to_be_visible()
+    assert page.evaluate(
+        "[scrollY, document.scrollingElement.scrollTop, document.body.scrollTop].every((at) => at === 0)"
+    )
+    box = page.locator("#stage-help").bounding_box()
+    assert box and box["y"] >= 0 and box["y"] + box["height"] <= 900

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
 from app.board.scenes import SCENES
 from app.board.scenes.base import Scene
+from app.main import create_app
 from app.plan.remarks import pipeline_remark, remarks
 from engine.estimate import Estimate, estimate
 from engine.findings import findings_of
@@ -113,3 +115,9 @@ def test_what_is_counted_per_something_says_per() -> None:
     ]
     found = {path.name: PER.search(path.read_text(encoding="utf-8")) for path in files}
     assert {name: said[0] for name, said in found.items() if said} == {}
+
+
+def test_the_unit_beside_a_slider_agrees_with_its_value() -> None:
+    page = TestClient(create_app()).get("/scenes/pp?input=1&weight=2").text
+    assert '<span data-one="forward">forward</span>' in page
+    assert '<span data-one="forward">forwards</span>' in page

@@ -32,7 +32,7 @@ def test_the_table_of_layouts_is_ranked_by_the_engine_and_every_row_fits() -> No
     assert all(each.fits for each in made)
     text = lesson_named("layout-on-the-wires").text
     for row in ROW.finditer(text):
-        assert text.count(row["fields"] + ")") + text.count(row["fields"] + ', as_="share")') >= 4
+        assert text.count(row["fields"] + ")") >= 3  # what it needs, its step, and its step on a narrow spine
 
 
 def test_two_stages_fit_and_four_keep_the_gradients_under_their_leaves() -> None:

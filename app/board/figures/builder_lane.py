@@ -68,15 +68,7 @@ def lane(given: Lane, narrow: bool = False) -> SceneFigure:
 def _cell(figure: SceneFigure, op: Interval, scale: float, fresh: bool) -> None:
     x, width = 2 + op.start * scale, (op.end - op.start) * scale
     with figure.group(f"op-{op.kind.lower()} shade-{3 if op.chunk else 0}{' build-fresh' if fresh else ''}"):
-        figure.rectangle(
-            x + 0.8,
-            TOP,
-            width - 1.6,
-            BAR,
-            fill=FILLS[op.kind],
-            stroke="normal" if width > 12 else "thin",
-            key=f"{op.kind}{op.micro_batch}.{op.chunk}",
-        )
+        figure.cells([(x, TOP, width, BAR)], fill=FILLS[op.kind], stroke="normal" if width > 12 else "thin")
     letter = op.kind.lower() if op.chunk else op.kind
     words = _fitting((f"{letter}{op.micro_batch}", str(op.micro_batch)), width - 4)
     if words:

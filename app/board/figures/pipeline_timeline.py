@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from app.board import pen
 from app.board.figures.pipeline_sheet import BREAK, FILLS, SHADES, Sheet, merged
 from app.board.legend import GAP, SWATCH, Entry, legend, spaced, swatch, words_width
 from app.board.linked import LinkedFigure
@@ -11,12 +10,7 @@ from engine.language.units import count_text, seconds_text, share_text
 from engine.pipeline.timeline import Interval, Timeline
 
 NAMES = {"F": "forward", "B": "backward", "I": "input gradient", "W": "weight gradient"}
-DRAWN = 150  # operations up to which cells are drawn by hand
-STEADY, FINE, MERGED = (
-    10.0,
-    7.0,
-    3.0,
-)  # mean widths of a cell below which it is straight, has a fine outline, joins a run
+FINE, MERGED = 7.0, 3.0  # mean widths of a cell below which it has a fine outline, joins a run
 LABEL_GAP = 16.0
 
 
@@ -40,7 +34,7 @@ def pipeline_timeline(
     narrow            the composition for a phone
     quoted            whether to write the bubble beside its swatch; a page may quote it in words that open its working
 
-    Up to 150 operations are drawn by hand; more are straight. Of a step too long for the page the beginning and the end
+    Cells are straight and touch, so that nothing but waiting looks idle. Of a step too long for the page the beginning and the end
     are drawn, with a break between them that says so.
     """
     drawn = len({interval.micro_batch for interval in timeline.intervals})
@@ -84,11 +78,9 @@ def _rows(figure: LinkedFigure, sheet: Sheet) -> None:
     groups: dict[tuple[str, int], list[Interval]] = defaultdict(list)
     for interval in sheet.shown:
         groups[interval.kind, interval.chunk].append(interval)
-    by_hand = len(sheet.shown) <= DRAWN and sheet.bar >= 12 and sheet.mean_cell >= STEADY
     fine = " fine" if sheet.mean_cell < FINE else ""
     for (kind, chunk), intervals in sorted(groups.items()):
-        boxes = map(sheet.box, intervals)
-        data = _by_hand(boxes, f"{sheet.timeline.stages}/{kind}/{chunk}") if by_hand else _straight(boxes)
+        data = _straight(map(sheet.box, intervals))  # a cell drawn by hand would look idle at its edges
         with figure.group(f"op-{kind.lower()} shade-{sheet.shade(chunk)}{fine}"):
             figure.path(data, fill=FILLS[kind], stroke="thin")
 
@@ -104,14 +96,6 @@ def _runs(figure: LinkedFigure, sheet: Sheet) -> None:
     for kind, found in sorted(boxes.items()):
         with figure.group(f"op-{kind.lower()} run"):
             figure.path(_straight(found), fill=FILLS[kind], ink="")
-
-
-def _by_hand(boxes: Iterable[tuple[float, float, float, float]], seed: str) -> str:
-    """Boxes that miss by a hair and leave each other air."""
-    return "".join(
-        pen.rectangle(x + 0.9, y, max(1.0, width - 1.8), height, f"{seed}/{at}")
-        for at, (x, y, width, height) in enumerate(boxes)
-    )
 
 
 def _straight(boxes: Iterable[tuple[float, float, float, float]]) -> str:

@@ -45,6 +45,12 @@ class Wall:
         each = "; ".join(f"{row.name} {bytes_text(row.total_bytes)}, {self.verdict(row)}" for row in self.rows)
         return f"Training state on each GPU, against the {bytes_text(self.gpu_bytes)} of one {self.gpu_title}: {each}."
 
+    @property
+    def limit_words(self) -> str:
+        """The memory of a GPU in both units: what its maker sells in powers of two, the bars count in powers of ten."""
+        size = bytes_text(self.gpu_bytes)
+        return f"one {self.gpu_title}: {size} ({bytes_text(self.gpu_bytes, binary=True)})"
+
     def verdict(self, row: Row) -> str:
         """How a row compares with one GPU."""
         spare = self.gpu_bytes - row.total_bytes
@@ -74,7 +80,7 @@ def wall_wide(wall: Wall) -> Figure:
         if fits:
             figure.tick(x + 132, y + 26, 22, key="fits")
     _limit(figure, wall, limit, 36, top + len(wall.rows) * pitch - 22)
-    figure.text(limit - 6, 26, f"one {wall.gpu_title}: {bytes_text(wall.gpu_bytes)}", "caption", ink="bad")
+    figure.text(limit - 6, 26, wall.limit_words, "caption", ink="bad")
     _price(figure, wall, 716, 186, 434)
     figure.arrow(1084, 292, 1072, 134, lift=-26, ink="remark", key="price")
     return figure
@@ -95,7 +101,7 @@ def wall_narrow(wall: Wall) -> Figure:
         if end < 200:
             figure.text(max(end, limit) + 14, y + 25, wall.verdict(row), "remark", ink="good" if fits else "remark")
     _limit(figure, wall, limit, 20, top + len(wall.rows) * pitch - 40)
-    figure.text(limit + 12, 26, f"one {wall.gpu_title}: {bytes_text(wall.gpu_bytes)}", "caption", ink="bad")
+    figure.text(limit + 12, 26, wall.limit_words, "caption", ink="bad")
     _price(figure, wall, 3, top + len(wall.rows) * pitch + 14, 354)
     return figure
 

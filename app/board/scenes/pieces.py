@@ -86,15 +86,8 @@ def lanes(
         top = y + at * (LANE + LANE_GAP)
         figure.text(0, top + LANE - 8, lane.name, "remark", ink="ink")
         figure.line(left, top + LANE, right, top + LANE, ink="rule", stroke="thin", key=f"axis-{lane.name}")
-        for number, bar in enumerate(lane.bars):
-            _bar(
-                figure,
-                bar,
-                left + bar.start * scale,
-                top,
-                max(2.0, (bar.end - bar.start) * scale),
-                f"{lane.name}-{number}",
-            )
+        for bar in lane.bars:
+            _bar(figure, bar, left + bar.start * scale, top, max(2.0, (bar.end - bar.start) * scale))
     bottom = y + len(rows) * (LANE + LANE_GAP)
     for time, words in marks:
         figure.text(left + time * scale, bottom + 12, words, "read", anchor="middle", ink="soft")
@@ -103,10 +96,12 @@ def lanes(
     return bottom + (20 if marks else 0)
 
 
-def _bar(figure: SceneFigure, bar: Bar, x: float, top: float, width: float, key: str) -> None:
+def _bar(figure: SceneFigure, bar: Bar, x: float, top: float, width: float) -> None:
+    """Straight, so that work which follows on work touches it."""
+
     def draw() -> None:
         stroke = "normal" if width > 10 else "thin"
-        figure.rectangle(x, top, width, LANE, fill=bar.fill, ink=bar.ink, stroke=stroke, key=key)
+        figure.cells([(x, top, width, LANE)], fill=bar.fill, ink=bar.ink, stroke=stroke)
 
     if bar.why:
         with figure.tip(bar.why):

@@ -93,6 +93,16 @@ class PresentStage extends HTMLElement {
     const query = new URLSearchParams(location.search);
     query.set("frame", this.frames.at);
     history.replaceState(null, "", `?${query}`);
+    for (const link of this.querySelectorAll(".stage-links a")) this.follow(link);
+  }
+
+  // The links lead on from the frame that is shown, not from the one that was loaded.
+  follow(link) {
+    const by = { prev: -1, next: 1 }[link.rel] ?? 0;
+    const query = new URLSearchParams(link.search);
+    if (!by && !query.has("frame")) return;
+    query.set("frame", Math.max(0, Math.min(this.frames.last, this.frames.at + by)));
+    link.search = `?${query}`;
   }
 }
 

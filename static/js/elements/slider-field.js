@@ -32,7 +32,10 @@ class SliderField extends HTMLElement {
     const { min, max, value } = this.range;
     const share = (Number(value) - Number(min)) / (Number(max) - Number(min) || 1);
     this.range.parentElement.style.setProperty("--at", `${(100 * share).toFixed(1)}%`);
-    this.range.setAttribute("aria-valuetext", `${this.number.value || this.number.placeholder} ${this.range.dataset.unit}`.trim());
+    const words = this.querySelector("[data-one]");
+    const unit = words && this.number.value === "1" ? words.dataset.one : this.range.dataset.unit;
+    if (words) words.textContent = unit;
+    this.range.setAttribute("aria-valuetext", `${this.number.value || this.number.placeholder} ${unit}`.trim());
   }
 }
 

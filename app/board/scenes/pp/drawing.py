@@ -112,7 +112,7 @@ def timeline(figure: SceneFigure, run: Run, rows: Rows, *, grey: bool = False) -
         figure.text(0, rows.y(stage) + rows.bar / 2 + MIDDLE, f"stage {stage}", ink="soft" if grey else "ink")
     idle(figure, run, rows)
     if len(run.timeline.intervals) <= MOVERS:
-        _by_hand(figure, run, rows, grey)
+        _movers(figure, run, rows, grey)
     else:
         straight(figure, run, rows, grey)
 
@@ -129,7 +129,8 @@ def shade(run: Run, chunk: int) -> int:
     return round(chunk * (min(SHADES, run.chunks) - 1) / max(1, run.chunks - 1))
 
 
-def _by_hand(figure: SceneFigure, run: Run, rows: Rows, grey: bool) -> None:
+def _movers(figure: SceneFigure, run: Run, rows: Rows, grey: bool) -> None:
+    """Each operation on its own, so that it may move; straight and edge to edge, so that no gap looks like waiting."""
     labelled = _labelled(run, rows)
     for op in run.timeline.intervals:
         x, y, width, height = rows.box(op.stage, op.start, op.end)
@@ -137,16 +138,8 @@ def _by_hand(figure: SceneFigure, run: Run, rows: Rows, grey: bool) -> None:
         with figure.at(
             f"{half}{op.micro_batch}.{op.chunk}@{op.stage}", x, y, f"op-{op.kind.lower()} shade-{shade(run, op.chunk)}"
         ):
-            figure.rectangle(
-                min(0.8, width / 8),
-                0,
-                max(1.0, width - 1.6),
-                height,
-                fill="plain" if grey else FILLS[op.kind],
-                ink="ghost" if grey else "ink",
-                stroke="thin",
-                key=f"{half}{op.micro_batch}@{op.stage}",
-            )
+            fill, ink = ("plain", "ghost") if grey else (FILLS[op.kind], "ink")
+            figure.cells([(0, 0, width, height)], fill=fill, ink=ink)
             if op.kind in labelled:
                 figure.text(
                     width / 2,

@@ -42,7 +42,7 @@ def fields(figure: SceneFigure, sliced: Sequence[str], accent: str = "", steppin
                 figure.text(0, y + 17, name, "remark", ink=ink)
                 if size * UNIT > 40:
                     figure.text(0, y + 42, f"{size} bytes", "read", ink="soft")
-                    figure.text(0, y + 62, "a parameter", "read", ink="soft")
+                    figure.text(0, y + 62, "per parameter", "read", ink="soft")
             y += height + 6
         if stepping:
             own = x + 10 + (width - 20) / DRAWN * (i + 0.5)
