@@ -162,7 +162,7 @@ def _communication(document: dict[str, Any]) -> str:
                 one["axis"],
                 one["op"].replace("_", "-"),
                 one["link"],
-                bytes_text(one["payload_bytes"], True),
+                bytes_text(one["payload_bytes"]),
                 count_text(one["count"]),
                 seconds_text(one["seconds"]),
                 seconds_text(one["exposed_seconds"]),

@@ -97,7 +97,7 @@ def _pointwise(model: Model, layout: Layout, machine: Machine, tokens: float, mo
     inner = shared + routed if moe else model.ffn / layout.tp
     gate = (3, 5) if model.gated else (2, 3)
     norms = model.hidden / layout.sp
-    permuted = 6 * model.top_k * norms  # 12 bytes a token and expert chosen, in both passes
+    permuted = 6 * model.top_k * norms  # 12 bytes per token and expert chosen, in both passes
     moved = [
         ("norms and residuals", 10 * norms, 11 * norms),
         ("rotary embedding", 2 * heads, 2 * heads),
