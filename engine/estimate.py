@@ -1,7 +1,7 @@
 """The front door: estimate(scenario) gives everything the engine knows about it. Delegates, holds no formula."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from engine.compute.flops import (
     causal_flop,
@@ -14,6 +14,8 @@ from engine.compute.flops import (
     work_per_token,
 )
 from engine.language.formula import Term
+from engine.language.kept import kept
+from engine.language.units import MB
 from engine.layout.stages import stages_of
 from engine.memory.parameters import count, parameters_term
 from engine.memory.stage import StageMemory, stage_memory
@@ -26,6 +28,9 @@ from engine.run.speed import tokens_per_second
 from engine.run.training import gpu_hours, gpu_hours_at_speed, run_usd, wall_days
 from engine.scenario import Scenario
 from engine.step.step import Step, schedule_alone, step_of
+
+EACH_BYTES, STAGE_BYTES = 20_000, 8_000  # of an estimate, and of each of its stages
+ESTIMATES_BYTES = 32 * MB
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,12 @@ class Estimate:
         return goodput_share.explain("useful share", C=stall, i=interval, M=mtbf, R=known.factor("restart_s"))
 
 
-@lru_cache(maxsize=128)
+def _held_bytes(estimate: Estimate) -> int:
+    """Memory of an estimate of which every part has been asked for, about: mostly the terms of its stages.   [bytes]"""
+    return EACH_BYTES + STAGE_BYTES * estimate.scenario.layout.pp
+
+
+@kept(ESTIMATES_BYTES, _held_bytes)
 def estimate(scenario: Scenario) -> Estimate:
     """Everything the engine knows about a scenario.
 

@@ -1,11 +1,13 @@
 """The game of placing a pipeline schedule by hand: its size, its operations, and the known schedules it may turn into."""
 
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from typing import NamedTuple
 
 from engine.language.inputs import Amount, Choice
+from engine.language.kept import kept
 from engine.language.refusal import Refusal
+from engine.language.units import MB
 from engine.pipeline.schedules import SCHEDULES, SHOWN_ONLY, ChunkPlacement, Schedule
 from engine.pipeline.schedules.placement import loop
 from engine.pipeline.simulator import run_schedule
@@ -114,7 +116,7 @@ def known_of(cut: str) -> tuple[str, ...]:
     return tuple(name for name, schedule in EVERY.items() if CUTS[cut].is_of(schedule))
 
 
-@lru_cache(maxsize=256)
+@kept(8 * MB, lambda timeline: timeline.held_bytes)
 def known_timeline(name: str, game: Game) -> Timeline:
     """The timeline of a known schedule at this size, in slots."""
     return run_schedule(EVERY[name], game.stages, game.micro_batches, chunks_of(EVERY[name]))

@@ -2,10 +2,12 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
+
+from engine.language.kept import kept
+from engine.language.units import MB
 
 Ranks = TypeVar("Ranks", int, np.ndarray)  # one, or an array of them: arithmetic is the same
 
@@ -61,7 +63,7 @@ class Grid:
         return _groups(self.axes, frozenset(axes))
 
 
-@lru_cache(64)
+@kept(32 * MB, lambda groups: groups.nbytes)
 def _groups(axes: tuple[tuple[str, int], ...], joined: frozenset[str]) -> np.ndarray:
     slowest_first = axes[::-1]
     table = np.arange(int(np.prod([degree for _, degree in axes]))).reshape([degree for _, degree in slowest_first])

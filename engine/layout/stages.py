@@ -1,11 +1,15 @@
 """What each pipeline stage holds: which layers, and which end of the model."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from engine.catalog.model import Model
+from engine.language.kept import kept
+from engine.language.units import MB
 from engine.layout.layout import Layout
 from engine.pipeline.schedules import schedule_named
+
+STAGE_BYTES = 800  # of memory
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def split_layers(layers: int, positions: int) -> list[int]:
     return [base + (position in extra) for position in range(positions)]
 
 
-@lru_cache(maxsize=512)
+@kept(8 * MB, lambda stages: STAGE_BYTES * len(stages))
 def stages_of(model: Model, layout: Layout) -> tuple[Stage, ...]:
     """The stages of a layout with what each holds.
 

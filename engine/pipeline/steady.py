@@ -1,22 +1,26 @@
-"""A long step without simulating all of it: its middle repeats, exactly, so some of it is enough.
+"""A long step without simulating all of it: its middle repeats, so a short one and its pace are enough (pace.py).
 
-Starts of operations obey x(k+1) = max over inputs of (x(k) + time). Adding a constant to all x(k) adds it to x(k+1). So
-once as many rounds in a row as an operation can look back have all moved on by the same time, every later round does
-so too, until the pipe drains; and the drain is the same, only later. That is checked, not assumed: a step in which it
-does not happen is simulated in full, or, where that would take seconds, further on at its mean pace (`exact` says so).
+A short step is long enough for all pipes to be full and for a few rounds. If its pace is not proven yet, a longer one is
+tried, as far as half a second goes; what is still unproven then goes on at the pace seen, and says by how much at most
+the step may be longer.
 """
 
-from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from math import inf
 
+from engine.pipeline.orders import FILLS, orders_of, short_of
+from engine.pipeline.pace import Pace, pace_of
 from engine.pipeline.schedules import ChunkPlacement, Schedule
 from engine.pipeline.simulator import Durations, simulate
 from engine.pipeline.timeline import Timeline, idle_of_ideal, idle_of_total, simulated_in_flight
+from engine.pipeline.waves import simulate_waves
 
-LONG_OPS = 40_000  # a simulation of so many operations takes about 50 ms
-MOST_OPS = 120_000  # and of so many 0.15 s: a step that has not settled by then goes on at its mean pace
-SAME = 1e-9  # relative difference below which two times are one
+LONG_OPS = 4_000  # operations up to which a step is simulated one by one: about 6 ms
+MANY_STAGES = 16  # from here on a wave is faster
+WAVE_OPS = 25  # a wave takes as long as ordering so many operations
+MOST_WORK = 750_000  # operations, waves counted as such, that one outline may simulate: about half a second
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,23 @@ class Outline:
     busy         of each stage   [time]
     held         of each stage, as in Timeline    [chunks]
     chunk_share  how much of a full stage one chunk holds
-    held_until_weights   of each stage, as in Timeline
     simulated    micro-batches that were simulated; the rest repeats them   [count]
-    exact        whether the rest was seen to repeat them
+    operations   that were simulated for it, in all tries   [count]
+    may_exceed   by how much of `makespan` the step may be longer; 0 where that is proven to be all of it   [share]
     """
 
     makespan: float
     busy: tuple[float, ...]
     held: tuple[int, ...]
     chunk_share: float
-    held_until_weights: tuple[float, ...]
     simulated: int
-    exact: bool = True
+    operations: int
+    may_exceed: float = 0.0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the makespan is that of the whole step simulated."""
+        return self.may_exceed == 0
 
     @property
     def in_flight(self) -> tuple[float, ...]:
@@ -56,6 +65,44 @@ class Outline:
         return idle_of_ideal(self.busy, self.makespan)
 
 
+@dataclass(frozen=True)
+class Case:
+    """A step to be outlined, as simulate_long takes it."""
+
+    schedule: Schedule
+    stages: int
+    micro_batches: int
+    chunks: int
+    durations: Durations
+    send_s: float
+    overlapped: bool
+
+    @property
+    def operations_each(self) -> int:
+        """Operations of a micro-batch, at most.   [count]"""
+        return (3 if self.schedule.splits_backward else 2) * self.placement.positions
+
+    @cached_property
+    def placement(self) -> ChunkPlacement:
+        return self.schedule.placement(self.stages, self.chunks)
+
+    def work(self, micro_batches: int) -> float:
+        """What simulating so many micro-batches takes.   [operations]"""
+        return self.operations_each * micro_batches * (1 + WAVE_OPS / self.stages)
+
+    def lengths(self) -> Iterator[int]:
+        """Micro-batches of the shorter steps to try, each short of the whole by full rounds.
+
+        From the second on by as many as there are stages, too: where sends set the pace, a loop goes all the way round.
+        """
+        yield short_of(self.schedule, self.stages, self.micro_batches, self.chunks)
+        period = self.placement.pipes * self.stages
+        least = FILLS * (self.stages + period)
+        while True:
+            yield min(self.micro_batches, least + (self.micro_batches - least) % period)
+            least *= 3
+
+
 def simulate_long(
     schedule: Schedule,
     stages: int,
@@ -69,7 +116,7 @@ def simulate_long(
     """The outline of a step of any length.
 
     durations   [stage][chunk]
-    long_ops    operations up to which the step is simulated in full   [count]
+    long_ops    operations up to which the step is simulated one by one   [count]
 
     >>> from engine.pipeline.schedules import ONE_F_ONE_B
     >>> from engine.pipeline.simulator import even_durations
@@ -81,73 +128,98 @@ def simulate_long(
     Breaks down as simulator.simulate does.
     """
     schedule.check(stages, micro_batches, chunks)
-    placement = schedule.placement(stages, chunks)
-
-    def simulated(m: int) -> Timeline:
-        return simulate(schedule.ops(stages, m, chunks), placement, durations, send_s, overlapped)
-
-    ops_each = (3 if schedule.splits_backward else 2) * stages * len(placement.places[0])
-    if ops_each * micro_batches > long_ops:
-        outline = _extended(simulated, schedule, placement, micro_batches, ops_each)
-        if outline is not None:
-            return outline
-    full = simulated(micro_batches)
-    return Outline(full.makespan, full.busy, full.held, full.chunk_share, full.held_until_weights, micro_batches)
+    case = Case(schedule, stages, micro_batches, chunks, durations, send_s, overlapped)
+    if schedule.phased and micro_batches > 2:
+        return _phased(case)
+    operations = case.operations_each * micro_batches
+    if operations > long_ops:
+        return _extended(case)
+    full = timeline_of(schedule, stages, micro_batches, chunks, durations, send_s, overlapped)
+    return Outline(full.makespan, full.busy, full.held, full.chunk_share, micro_batches, operations)
 
 
-def _extended(
-    simulated: Callable[[int], Timeline],
+def timeline_of(
     schedule: Schedule,
-    placement: ChunkPlacement,
+    stages: int,
     micro_batches: int,
-    ops_each: int,
-) -> Outline | None:
-    """The outline of the step from that of a shorter one, if a shorter one repeats."""
-    stages = len(placement.places)
-    if schedule.phased:
-        one, two = simulated(1), simulated(2)
-        later = (two.makespan - one.makespan) * (micro_batches - 2)
-        full = (float(micro_batches),) * stages
-        return _longer(two, 2, micro_batches, later, (micro_batches * len(placement.places[0]),) * stages, full)
-    period = placement.pipes * stages
-    few = 10 * period + micro_batches % period
-    while few < micro_batches:
-        part = simulated(few)
-        times = _period_times(part, few // placement.pipes)
-        settled = max(times) - min(times) <= SAME * max(times)
-        more = few + few // period * period  # about twice as many, and still short of the end by whole periods
-        if settled or ops_each * min(more, micro_batches) > MOST_OPS:
-            later = sum(times) / len(times) * ((micro_batches - few) // period)
-            return _longer(part, few, micro_batches, later, part.held, part.held_until_weights, settled)
-        few = more
-    return None
+    chunks: int,
+    durations: Durations,
+    send_s: float = 0.0,
+    overlapped: bool = True,
+) -> Timeline:
+    """Every operation of a step: one by one where stages are few, wave by wave where they are many."""
+    if stages >= MANY_STAGES:
+        orders = orders_of(schedule, stages, micro_batches, chunks)
+        return simulate_waves(orders, durations, send_s, overlapped).timeline
+    placement = schedule.placement(stages, chunks)
+    return simulate(schedule.ops(stages, micro_batches, chunks), placement, durations, send_s, overlapped)
 
 
-def _longer(
-    part: Timeline,
-    m: int,
-    micro_batches: int,
-    later: float,
-    held: tuple[int, ...],
-    held_until_weights: tuple[float, ...],
-    exact: bool = True,
-) -> Outline:
-    """The outline of a step that ends so much later than the `m` micro-batches that were simulated."""
-    busy = tuple(time * micro_batches / m for time in part.busy)
-    return Outline(part.makespan + later, busy, held, part.chunk_share, held_until_weights, m, exact)
+def _phased(case: Case) -> Outline:
+    """All forwards come first, so every micro-batch adds what the second one did."""
+    placement = case.placement
+    one, two = (
+        simulate(
+            case.schedule.ops(case.stages, m, case.chunks), placement, case.durations, case.send_s, case.overlapped
+        ).makespan
+        for m in (1, 2)
+    )
+    held = (case.micro_batches * len(placement.places[0]),) * case.stages
+    makespan = two + (two - one) * (case.micro_batches - 2)
+    return Outline(makespan, _busy(case), held, placement.chunk_share, 2, 3 * case.operations_each)
 
 
-def _period_times(timeline: Timeline, length: int) -> list[float]:
-    """Times of a period seen in the middle of the step, for `length` micro-batches in each pipe: equal if it repeats.
+@dataclass(frozen=True)
+class _Short:
+    """A shorter step that was simulated, and the pace it shows; none where it is the whole step, or too short."""
 
-    A period is as many micro-batches as there are stages: interleaved orders repeat no sooner, and where sends set the
-    pace, times repeat only after a round trip. No schedule looks back, or begins to drain, further than 3 periods.
-    """
-    period = timeline.stages
-    starts: dict[tuple[int, bool, int], list[float]] = defaultdict(list)
-    for interval in timeline.intervals:
-        if interval.kind != "W":
-            starts[interval.stage, interval.kind == "F", interval.chunk].append(interval.start)
-    last = length - 3 * period
-    first = last - 4 * period
-    return [row[n] - row[n - period] for row in starts.values() for n in range(first + period, last)]
+    micro_batches: int
+    makespan: float
+    held: tuple[int, ...]
+    pace: Pace | None
+
+
+def _extended(case: Case) -> Outline:
+    """The outline of the step from that of a shorter one and its pace, or of itself where it is hardly longer."""
+    each = case.schedule.round_length(case.stages, case.chunks)
+    lengths, operations, work = case.lengths(), 0, 0.0
+    few, short = next(lengths), None
+    while short is None or work + case.work(few) <= MOST_WORK:
+        operations += case.operations_each * few
+        work += case.work(few)
+        short = _short(case, few)
+        more = (case.micro_batches - few) // each
+        if few == case.micro_batches:
+            break
+        if short.pace and short.pace.proven:
+            if more % short.pace.rounds == 0:
+                break
+            few += more % short.pace.rounds * each  # the rest is then whole loops
+        else:
+            few = next(lengths)
+    more = (case.micro_batches - short.micro_batches) // each
+    pace = short.pace or Pace(1, 0.0, inf)
+    makespan = short.makespan + more // pace.rounds * pace.time
+    longest = short.makespan + -(-more // pace.rounds) * pace.most if more else makespan
+    exceeds = 0.0 if pace.proven and more % pace.rounds == 0 else longest / makespan - 1
+    return Outline(
+        makespan, _busy(case), short.held, case.placement.chunk_share, short.micro_batches, operations, exceeds
+    )
+
+
+def _short(case: Case, micro_batches: int) -> _Short:
+    orders = orders_of(case.schedule, case.stages, micro_batches, case.chunks)
+    waves = simulate_waves(orders, case.durations, case.send_s, case.overlapped)
+    pace = None
+    if micro_batches < case.micro_batches:
+        local = case.schedule.round_length(case.stages, case.chunks) // orders.placement.pipes
+        rounds = orders.rounds(local)
+        pace = pace_of(waves, rounds, local) if rounds else None
+    return _Short(micro_batches, waves.makespan, orders.most_held("BI"), pace)
+
+
+def _busy(case: Case) -> tuple[float, ...]:
+    """Time that each stage computes: every chunk passes the micro-batches of its pipe."""
+    d, passes = case.durations, case.micro_batches // case.placement.pipes
+    rows = zip(d.forward, d.backward_input, d.backward_weight, strict=True)
+    return tuple(passes * sum(map(sum, row)) for row in rows)

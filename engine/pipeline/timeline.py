@@ -9,6 +9,7 @@ from typing import NamedTuple
 from engine.language.formula import Number, formula
 
 TIMELINE = "Exact timeline of the schedule, every stage like the mean one, sends without time"
+INTERVAL_BYTES = 200  # of memory: a tuple of six, two of them numbers of its own, and its place in two tuples
 HAIR = 1e-12  # gaps below this share of the step are rounding, not idling
 
 
@@ -105,6 +106,11 @@ class Timeline:
     intervals: tuple[Interval, ...]
     makespan: float
     chunk_share: float = 1.0
+
+    @property
+    def held_bytes(self) -> int:
+        """Memory that it takes, about.   [bytes]"""
+        return INTERVAL_BYTES * len(self.intervals)
 
     @cached_property
     def by_stage(self) -> tuple[tuple[Interval, ...], ...]:

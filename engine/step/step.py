@@ -5,6 +5,8 @@ from functools import cached_property
 
 from engine.catalog import kernel_rates
 from engine.language.formula import Term
+from engine.language.kept import kept
+from engine.language.units import MB
 from engine.layout.layout import Layout
 from engine.layout.stages import Chunk, Stage, stages_of
 from engine.memory.held import local_parameters, sharded_parameters, stage_parameter_terms
@@ -12,9 +14,10 @@ from engine.network.communication import Traffic
 from engine.network.counts import pipe_micro_batches
 from engine.network.issued import Collective
 from engine.network.placement import Placement
+from engine.pipeline.orders import short_of
 from engine.pipeline.schedules import schedule_named
-from engine.pipeline.simulator import Durations, even_durations, simulate
-from engine.pipeline.steady import Outline, simulate_long
+from engine.pipeline.simulator import Durations, even_durations
+from engine.pipeline.steady import Outline, simulate_long, timeline_of
 from engine.pipeline.timeline import Timeline
 from engine.step.chunk import ChunkTime, chunk_time
 from engine.step.counted import layer_collectives
@@ -29,6 +32,8 @@ from engine.step.parts import (
 )
 
 MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
+
+drawn_timeline = kept(5 * MB, lambda timeline: timeline.held_bytes)(timeline_of)
 
 
 @dataclass(frozen=True)
@@ -73,18 +78,19 @@ class Step:
     def shown_micro_batches(self) -> int:
         """Micro-batches of `timeline`: all, or where that is too much to draw, enough to see its middle repeat."""
         layout, schedule = self.layout, schedule_named(self.layout.schedule)
-        placement = schedule.placement(layout.pp, layout.vp)
-        each = (3 if schedule.splits_backward else 2) * layout.pp * len(placement.places[0])
-        period = layout.pp * placement.pipes  # orders repeat at least as often: see engine.pipeline.steady
-        few = max(6, MOST_DRAWN_OPS // each // period) * period + layout.micro_batches % period
-        return layout.micro_batches if each * layout.micro_batches <= MOST_DRAWN_OPS else min(few, layout.micro_batches)
+        kinds, positions = 3 if schedule.splits_backward else 2, schedule.placement(layout.pp, layout.vp).positions
+        most, rest = MOST_DRAWN_OPS // (kinds * positions), schedule.round_length(layout.pp, layout.vp)
+        if layout.micro_batches <= most:
+            return layout.micro_batches
+        few = most - (most - layout.micro_batches) % rest
+        return max(few, short_of(schedule, layout.pp, layout.micro_batches, layout.vp))
 
-    @cached_property
+    @property
     def timeline(self) -> Timeline:
-        """Every operation of the step, or of a shorter one like it with `shown_micro_batches`."""
-        schedule, layout = schedule_named(self.layout.schedule), self.layout
-        ops = schedule.ops(layout.pp, self.shown_micro_batches, layout.vp)
-        return simulate(ops, schedule.placement(layout.pp, layout.vp), self.durations, self.send_s, self.overlapped)
+        """Every operation of the step, or of a shorter one like it with `shown_micro_batches`. Made anew if it is large."""
+        layout, schedule = self.layout, schedule_named(self.layout.schedule)
+        times = self.durations, self.send_s, self.overlapped
+        return drawn_timeline(schedule, layout.pp, self.shown_micro_batches, layout.vp, *times)
 
     @property
     def low(self) -> Term:
@@ -175,9 +181,9 @@ def _window(p: int, v: int) -> float:
 def _durations(stages: tuple[Stage, ...], times: dict[Chunk, ChunkTime]) -> Durations:
     rows = [[times[chunk] for chunk in stage.chunks] for stage in stages]
     return Durations(
-        [[t.forward for t in row] for row in rows],
-        [[t.backward_input for t in row] for row in rows],
-        [[t.work.backward_weight for t in row] for row in rows],
+        tuple(tuple(t.forward for t in row) for row in rows),
+        tuple(tuple(t.backward_input for t in row) for row in rows),
+        tuple(tuple(t.work.backward_weight for t in row) for row in rows),
     )
 
 

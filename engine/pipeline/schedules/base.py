@@ -1,6 +1,6 @@
 """What a pipeline schedule is: an order of operations for each stage, and which part of the model each stage holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ class Shape(NamedTuple):
 
 Order = Callable[[int, Shape], list[Op]]
 Rule = Callable[[Shape], None]
+Rounds = Callable[[Shape], int]
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Schedule:
     with_one_chunk      what it is when the layout decides on one chunk; None where it stays itself
     rules               further functions that refuse a shape
     splits_backward     whether it runs I and W apart
+    round_of            shape -> micro-batches after which every order repeats, once the pipe is full   [count]
     parameter_copies    copies of a stage's weights that a device holds   [count]
     phased              whether all forwards come before all backwards, so that a step grows by the same time with
                         every micro-batch
@@ -103,6 +105,7 @@ class Schedule:
     own_chunks: int | None = 1
     rules: tuple[Rule, ...] = ()
     splits_backward: bool = False
+    round_of: Rounds = lambda shape: 1
     parameter_copies: int = 1
     phased: bool = False
     paired: bool = False
@@ -130,11 +133,19 @@ class Schedule:
         """Where each stage's chunks stand in the model."""
         return self.arrange(stages, self.chunks_used(chunks))
 
+    def round_length(self, stages: int, chunks: int = 1) -> int:
+        """Micro-batches after which every stage's order repeats, once the pipe is full.   [count]"""
+        return self.round_of(Shape(stages, 0, self.chunks_used(chunks)))
+
     def ops(self, stages: int, micro_batches: int, chunks: int = 1) -> list[list[Op]]:
         """The order of operations of every stage, or a Refusal."""
+        return list(self.one_by_one(stages, micro_batches, chunks))
+
+    def one_by_one(self, stages: int, micro_batches: int, chunks: int = 1) -> Iterator[list[Op]]:
+        """The same, stage after stage: those of a long pipeline are many, and need not all be there at once."""
         self.check(stages, micro_batches, chunks)
         shape = Shape(stages, micro_batches, self.chunks_used(chunks))
-        return [self.order(stage, shape) for stage in range(stages)]
+        return (self.order(stage, shape) for stage in range(stages))
 
     def check(self, stages: int, micro_batches: int, chunks: int = 1) -> None:
         """Refuse a shape that this schedule cannot run."""

@@ -44,6 +44,7 @@ DUALPIPE = Schedule(
     own_chunks=2,
     rules=(_pairs, enough_micro_batches),
     splits_backward=True,
+    round_of=lambda shape: 2,
     parameter_copies=2,
     paired=True,
     closed=Closed(in_flight_dualpipe, dualpipe_bubble_s, any_times=False),

@@ -3,7 +3,7 @@
 In the fourth step, the long one, forward and backward alternate between the two parts.
 """
 
-from collections import Counter, deque
+from collections import deque
 
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules.base import Op, Shape
@@ -14,12 +14,13 @@ class _Order:
 
     def __init__(self) -> None:
         self.ops: list[Op] = []
-        self.counts: Counter[tuple[bool, int]] = Counter()
+        self.counts = {True: [0, 0], False: [0, 0]}  # forwards and backwards of each part
         self.waiting: deque[Op] = deque()
 
     def _next(self, forward: bool, part: int) -> int:
-        self.counts[forward, part] += 1
-        return self.counts[forward, part] - 1
+        counts = self.counts[forward]
+        counts[part] += 1
+        return counts[part] - 1
 
     def forward(self, part: int, joined: bool = False) -> None:
         """The next forward of a part."""

@@ -5,6 +5,8 @@ Micro-batches pass in groups of p: a group goes through chunk 0 of all stages, t
     stage 0   F0 F1 f0 f1 F2 b0 F3 b1 f2 ...    (p = 2, v = 2; capitals are chunk 0)
 """
 
+from functools import lru_cache
+
 from engine.language.refusal import Refusal
 from engine.pipeline.bubble import bubble_of_ideal, bubble_of_total, bubble_s
 from engine.pipeline.in_flight import in_flight_interleaved
@@ -21,10 +23,17 @@ def order(stage: int, shape: Shape) -> list[Op]:
         return ONE_F_ONE_B.order(stage, shape)
     total = m * v
     ahead = min(total, 2 * (p - stage - 1) + (v - 1) * p)
-    forward = [Op("F", *_place(k, p, v)) for k in range(total)]
-    backward = [Op("B", n, v - 1 - chunk) for n, chunk in (_place(k, p, v) for k in range(total))]
+    forward, backward = _passes(shape)
     steady = [op for pair in zip(forward[ahead:], backward, strict=False) for op in pair]
     return forward[:ahead] + steady + backward[total - ahead :]
+
+
+@lru_cache(maxsize=1)  # the stages of a pipe ask for theirs one after the other
+def _passes(shape: Shape) -> tuple[list[Op], list[Op]]:
+    """All forwards and all backwards of a stage, in order: every stage has the same."""
+    p, m, v = shape
+    places = [_place(k, p, v) for k in range(m * v)]
+    return [Op("F", n, chunk) for n, chunk in places], [Op("B", n, v - 1 - chunk) for n, chunk in places]
 
 
 def _place(k: int, p: int, v: int) -> tuple[int, int]:
@@ -54,6 +63,7 @@ INTERLEAVED = Schedule(
     own_chunks=None,
     with_one_chunk=ONE_F_ONE_B,
     rules=(_whole_groups,),
+    round_of=lambda shape: 1 if shape.chunks == 1 else shape.stages,
     closed=Closed(in_flight_interleaved, bubble_s, bubble_of_total, bubble_of_ideal),
     torch_name="Interleaved1F1B",
     megatron=True,

@@ -1,14 +1,16 @@
 """The numbers of the pipeline scene for one setting of its knobs, all from the engine."""
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from app.board.scenes.base import Values
 from app.board.scenes.pp.drawing import Run
 from engine.catalog.model import Model, model_named
 from engine.language.formula import Term
 from engine.language.inputs import Amount
+from engine.language.kept import kept
 from engine.language.refusal import Refusal
+from engine.language.units import MB
 from engine.layout.stages import split_layers
 from engine.lens.slots import head_in_layers, pipeline_sends, step_slots, uneven_step_slots, waiting_share
 from engine.memory.parameters import count
@@ -35,7 +37,7 @@ KNOBS = (
 )
 
 
-@lru_cache(maxsize=256)
+@kept(8 * MB, lambda run: run.timeline.held_bytes)
 def run_of(name: str, p: int, m: int, v: int, input_slots: float, weight_slots: float, send: float, slow: float) -> Run:
     """One schedule's step; `slow` is by which share everything takes longer on the last stage. May refuse the shape."""
     schedule = EVERY[name]
