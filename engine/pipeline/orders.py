@@ -128,22 +128,57 @@ def short_of(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 
 
 @kept(ORDERS_BYTES, lambda orders: orders.held_bytes)
 def orders_of(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 1) -> Orders:
-    """The orders of a step, kept for the next question about a step like it.
+    """The orders of a step, kept for the next question about a step like it. Of a long one only its rounds are repeated.
 
     >>> from engine.pipeline.schedules import ONE_F_ONE_B
     >>> orders = orders_of(ONE_F_ONE_B, 3, 5)
     >>> orders.most_held("BI"), [int(end) for end in orders.rounds(1).end]
     ((3, 2, 1), [8, 9, 10])
     """
+    each = schedule.round_length(stages, chunks)
+    few = FILLS * stages // each * each + (-(-FEW_ROUNDS // each) + 2) * each
+    if not schedule.phased and micro_batches > few and micro_batches % each == 0:
+        return longer(orders_of(schedule, stages, few, chunks), micro_batches, each)
+    return orders_in_full(schedule, stages, micro_batches, chunks)
+
+
+def orders_in_full(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 1) -> Orders:
+    """The orders of a step, each operation asked of the schedule."""
     place = {kind: index for index, kind in enumerate(KINDS)}
     rows = []
     for order in schedule.one_by_one(stages, micro_batches, chunks):
         kinds, numbers, parts, beside = zip(*order, strict=True)
         code = len(KINDS) * np.array(parts, np.int16) + np.array([place[kind] for kind in kinds], np.int16)
         rows.append((code, np.array(numbers, np.int32), np.array(beside, bool)))
+    return _aligned(schedule.placement(stages, chunks), micro_batches, rows)
+
+
+def longer(orders: Orders, micro_batches: int, round_length: int) -> Orders:
+    """The orders of a longer step: each stage's last round once more for every round that is missing.
+
+    round_length   micro-batches of a round, of all pipes   [count]
+    """
+    placement, pipes = orders.placement, orders.placement.pipes
+    local, more = round_length // pipes, (micro_batches - orders.micro_batches) // round_length
+    rounds = orders.rounds(local)
+    assert rounds is not None, "short_of leaves every stage some rounds"
+    pipe, number = np.divmod(orders.micro_batch, orders.micro_batches // pipes)
+    number = number + pipe * (micro_batches // pipes)
+    rows = []
+    for stage, (end, length) in enumerate(zip(rounds.end, rounds.length, strict=True)):
+        last = int((orders.code[stage] != NO_OP).sum())
+        places = np.concatenate([np.arange(end), np.tile(np.arange(end - length, end), more), np.arange(end, last)])
+        later = np.concatenate([np.zeros(end), np.repeat(np.arange(1, more + 1), length), np.full(last - end, more)])
+        shifted = number[stage, places] + (local * later).astype(np.int32)
+        rows.append((orders.code[stage, places], shifted, orders.joined[stage, places]))
+    return _aligned(placement, micro_batches, rows)
+
+
+def _aligned(placement: ChunkPlacement, micro_batches: int, rows: list[tuple[Ints, Ints, Ints]]) -> Orders:
+    """Rows of code, micro-batch and joined, filled up to one length."""
     width = max(len(code) for code, _, _ in rows)
     code, number, joined = (
         np.array([np.pad(row, (0, width - len(row)), constant_values=filler) for row in column])
         for column, filler in zip(zip(*rows, strict=True), (NO_OP, 0, False), strict=True)
     )
-    return Orders(schedule.placement(stages, chunks), micro_batches, code, number, joined)
+    return Orders(placement, micro_batches, code, number, joined)
