@@ -16,6 +16,7 @@ from app.home import page as home
 from app.lessons import page as lessons
 from app.live.served import close_all
 from app.plan import page as plan
+from app.plan.away import Away
 from app.present import page as present
 from app.scenes import page as scenes
 from app.settings import settings
@@ -68,6 +69,7 @@ def create_app(bound: str = LOOPBACK[0]) -> FastAPI:
         app.include_router(module.router)
     app.state.paths = frozenset(path for module in ROOMS for path in paths_of(module.router))
     remove_compress_type("text/event-stream")  # one message at a time has nothing to gain
+    app.add_middleware(Away)
     app.add_middleware(CompressMiddleware)
     app.add_middleware(BodyLimit)
     app.add_middleware(Hosts, bound=bound, more=settings().hosts)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from app.board.scenes import SCENES
+from app.plan.figures import pipeline_figure
 from app.runner.fake.request import fake_request
 from app.runner.fake.run import run
 from app.runner.recordings import can_run
@@ -17,7 +18,9 @@ from engine import estimate
 from engine.answer import answer
 from engine.catalog.scenarios import preset_document
 from engine.compute import work as compute
+from engine.pipeline.orders import orders_of
 from engine.scenario import scenario_from
+from engine.step.step import drawn_timeline
 from tests.browser.chromium import launch_options
 from tests.server import running
 
@@ -68,6 +71,28 @@ def engine() -> None:
     say("one exact estimate, median", statistics.median(fresh(every_part)), "ms", "< 5")
     whole = fresh(lambda: json.dumps(answer(estimate.estimate(scenario_from(CARD)))))
     say("the same from document to document, every term explained", statistics.median(whole), "ms", "no goal")
+
+
+LONG = {
+    "llama-3-405b, pp 64, zb-v, batch 4,096": {"pp": 64, "schedule": "zb-v", "micro_batches": 4_096},
+    "llama-3-405b, pp 128, zb-v, batch 99,968": {"pp": 128, "schedule": "zb-v", "micro_batches": 99_968},
+}
+
+
+def long_pipelines() -> None:
+    """What the longest plans take, with every cache empty, and what they leave behind."""
+    for words, layout in LONG.items():
+        document = {"model": "llama-3-405b", "cluster": "hgx-h100", "gpus": 8 * layout["pp"]}
+        scenario = scenario_from(document | {"layout": {"tp": 8, "dp": 1} | layout})
+        for cached in (estimate.estimate, orders_of, drawn_timeline):
+            cached.cache_clear()
+        began = time.process_time()
+        found = estimate.estimate(scenario)
+        answer(found)
+        pipeline_figure(found)
+        say(f"{words}: CPU", (time.process_time() - began) * 1e3, "ms", "< 1000")
+        held = sum(cached.held_bytes for cached in (estimate.estimate, orders_of, drawn_timeline))
+        say(f"{words}: kept", held / 1e6, "MB", "< 5")
 
 
 def weight(browser: Browser, base: str, path: str) -> tuple[float, list[str]]:
@@ -234,6 +259,7 @@ def demos(base: str) -> None:
 
 if __name__ == "__main__":
     engine()
+    long_pipelines()
     with running() as base, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(**launch_options())
         browser_side(chromium, base)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from app.board.charts import Turn, knob_curves, memory_over_step, turn
-from app.plan.form import FIELDS, document_of
+from app.plan.form import FIELDS, Field, document_of
 from app.web.json_text import script_json
 from engine.estimate import Estimate
 from engine.language.choice import choose
@@ -54,7 +54,7 @@ def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> Ch
     here = None if stands is None else float(stands)
     turns = [
         turn(value, lambda value=value: document_of({**state, field.name: number_text(value)}))
-        for value in _positions(field.input, here)  # type: ignore[arg-type]
+        for value in positions(field, here)
     ]
     chart = knob_curves(field.label, turns, here, capacity_bytes)
     head = (field.label, "MFU (causal)", "one step", "memory needed")
@@ -63,8 +63,9 @@ def knob_panel(state: Mapping[str, str], name: str, capacity_bytes: float) -> Ch
     )
 
 
-def _positions(knob: Amount, here: float | None) -> Sequence[float]:
+def positions(field: Field, here: float | None = None) -> Sequence[float]:
     """The positions of a slider, and where it stands."""
+    knob: Amount = field.input  # type: ignore[assignment]
     low, high = knob.span
     if knob.scale == "doubling":
         values = [low * 2**power for power in range(64) if low * 2**power <= high]

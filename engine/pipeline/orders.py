@@ -126,6 +126,17 @@ def short_of(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 
     return min(micro_batches, filled + rounds * each + (micro_batches - filled) % each)
 
 
+def short_operations(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 1) -> int:
+    """Operations of that shorter step, at most: known before anything is simulated.   [count]
+
+    >>> from engine.pipeline.schedules import schedule_named
+    >>> short_operations(schedule_named("zb-v"), 128, 100_000)
+    202752
+    """
+    each = (3 if schedule.splits_backward else 2) * stages * schedule.chunks_used(chunks)
+    return each * short_of(schedule, stages, micro_batches, chunks)
+
+
 @kept(ORDERS_BYTES, lambda orders: orders.held_bytes)
 def orders_of(schedule: Schedule, stages: int, micro_batches: int, chunks: int = 1) -> Orders:
     """The orders of a step, kept for the next question about a step like it. Of a long one only its rounds are repeated.

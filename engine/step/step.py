@@ -33,7 +33,7 @@ from engine.step.parts import (
 
 MOST_DRAWN_OPS = 20_000  # operations simulated for a drawing: about 25 ms
 
-drawn_timeline = kept(5 * MB, lambda timeline: timeline.held_bytes)(timeline_of)
+drawn_timeline = kept(3 * MB, lambda timeline: timeline.held_bytes)(timeline_of)
 
 
 @dataclass(frozen=True)
