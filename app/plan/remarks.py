@@ -1,10 +1,13 @@
 """The handwritten remarks under the planner's controls: what a value means in this plan."""
 
+from math import isfinite
+
 from engine.estimate import Estimate
 from engine.language.units import count_text, counted, share_text
 from engine.layout.stages import stages_of
 from engine.pipeline.bubble import bubble_of_total
 from engine.pipeline.schedules import schedule_named
+from engine.pipeline.steady import Outline
 
 
 def remarks(estimate: Estimate) -> dict[str, str]:
@@ -62,4 +65,13 @@ def pipeline_remark(estimate: Estimate) -> str:
         return "one stage: nothing to wait for"
     chunks = f", {layout.vp} chunks each" if layout.vp > 1 else ""
     title = schedule_named(layout.schedule).title
-    return f"{title} · {counted(layout.pp, 'stage')}{chunks} · {counted(layout.micro_batches, 'micro-batch')}"
+    said = f"{title} · {counted(layout.pp, 'stage')}{chunks} · {counted(layout.micro_batches, 'micro-batch')}"
+    return f"{said}{_unproven(estimate.step.outline)}"
+
+
+def _unproven(outline: Outline) -> str:
+    """What is said of a step whose pace was seen and not proven."""
+    if outline.exact:
+        return ""
+    seen = f" · pace of {outline.simulated:,} of them"
+    return f"{seen}: up to {share_text(outline.may_exceed)} longer" if isfinite(outline.may_exceed) else seen
