@@ -35,6 +35,7 @@ FLOORS = [
     {"scenario"},
     {"estimate"},
     {"findings", "lens", "accounts", "workings", "export"},
+    {"importing"},
     {"answer"},
     {"formulas"},
 ]

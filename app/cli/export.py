@@ -3,7 +3,8 @@
 from typing import Any
 
 from app.web.json_text import value_of
-from engine.export import LONGEST, export, read
+from engine.export import export
+from engine.importing import LONGEST, read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 

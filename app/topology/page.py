@@ -15,7 +15,8 @@ from app.topology.case import COLOUR, LOOK, LOST, VIEW, YOU, TopologyCase, addre
 from app.topology.layouts import LayoutRow, layout_rows
 from app.topology.tries import Try, tries_of
 from app.web.render import page, part
-from engine.export import TARGETS, Export, export, read
+from engine.export import TARGETS, Export, export
+from engine.importing import read
 from engine.language.choice import choose
 from engine.language.refusal import Refusal
 from engine.layout.simplicity import layout_name

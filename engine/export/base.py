@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from engine.scenario import Scenario
 
@@ -30,25 +29,12 @@ class Export:
 
 
 @dataclass(frozen=True)
-class Imported:
-    """A launch text as a scenario document, ready for scenario_from.
-
-    notes   a sentence for each option that has no place here, and for each thing that was assumed
-    """
-
-    target: str
-    document: dict[str, Any]
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Target:
-    """One framework: how a scenario is written for it and, where that is possible, read back."""
+    """One framework: how a scenario is written for it."""
 
     name: str
     title: str
     write: Callable[[Scenario], Export]
-    read: Callable[[str], Imported] | None = None
 
 
 def gap(field: str, value: object, why: str) -> str:
@@ -59,12 +45,3 @@ def gap(field: str, value: object, why: str) -> str:
     """
     shown = str(value).lower() if isinstance(value, bool) else value
     return f"{field} = {shown}: {why}."
-
-
-def assumed_cluster(precision: str = "bf16") -> str:
-    """The cluster of a text that names no GPUs: the usual one, or one that has tensor cores for the precision.
-
-    >>> assumed_cluster(), assumed_cluster("mxfp8")
-    ('hgx-h100', 'hgx-b200')
-    """
-    return "hgx-b200" if precision == "mxfp8" else "hgx-h100"

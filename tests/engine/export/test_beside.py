@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.catalog.scenarios import preset_document
-from engine.export import export, read
+from engine.export import export
 from engine.export.beside import MARK
+from engine.importing import read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 

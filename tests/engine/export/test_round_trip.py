@@ -6,13 +6,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from engine.export import TARGETS, Export, export, read
+from engine.export import READ_BACK, TARGETS, Export, export
 from engine.export.run_length import step_tokens
+from engine.importing import read
 from engine.language.refusal import Refusal
 from engine.scenario import Scenario, scenario_from
 from tests.engine.export.cases import SCENARIOS, usual
 
-READABLE = [name for name, target in TARGETS.items() if target.read]
+READABLE = READ_BACK
 USUAL = usual()
 
 

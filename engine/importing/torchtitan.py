@@ -4,13 +4,13 @@ from typing import Any
 
 from engine.catalog.hardware import cluster_named
 from engine.catalog.model import model_named
-from engine.export.base import Imported, assumed_cluster
 from engine.export.flavors import model_of_flavor
 from engine.export.run_length import training_of
-from engine.export.tables import Tables, tables_of
 from engine.export.torchtitan import NAME
 from engine.export.torchtitan_gaps import CONVERTERS
 from engine.export.torchtitan_layout import ORDER
+from engine.importing.imported import Imported, assumed_cluster
+from engine.importing.tables import Tables, tables_of
 from engine.language.choice import nearest
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import SCHEDULES, USUAL

@@ -3,8 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from engine.export.options import Options, options_of, whole_of
-from engine.export.words import one_command
+from engine.importing.options import Options, options_of, whole_of
+from engine.importing.words import one_command
 from engine.language.refusal import Refusal
 
 STARTERS = re.compile(r"(torchrun|python[0-9.]*)\Z")

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.export import LONGEST, TARGETS, read
+from engine.export import TARGETS
+from engine.importing import LONGEST, read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 

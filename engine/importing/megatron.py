@@ -6,12 +6,12 @@ from typing import Any
 
 from engine.catalog.hardware import LIMITS, cluster_named
 from engine.catalog.model import model_named
-from engine.export.base import Imported, assumed_cluster
-from engine.export.launched import Launched, launched
 from engine.export.megatron import NAME
-from engine.export.megatron_shape_read import model_of
-from engine.export.options import Options
 from engine.export.run_length import training_of
+from engine.importing.imported import Imported, assumed_cluster
+from engine.importing.launched import Launched, launched
+from engine.importing.megatron_shape import model_of
+from engine.importing.options import Options
 from engine.language.document import beside
 from engine.language.refusal import Refusal
 from engine.pipeline.schedules import USUAL

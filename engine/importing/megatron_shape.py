@@ -6,7 +6,7 @@ from typing import Any
 from engine.catalog.model import Model, catalogue, model_named
 from engine.export.megatron_shape import EXPERTS, LATENT, SIZES
 from engine.export.named import name_of, shape_of, title_of
-from engine.export.options import Options
+from engine.importing.options import Options
 from engine.language.refusal import Refusal
 from engine.scenario import model_from
 
