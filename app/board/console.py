@@ -184,11 +184,18 @@ def export_text(document: dict[str, Any]) -> str:
 
 
 def import_text(document: dict[str, Any]) -> str:
-    """The scenario key by key, then what was passed over."""
+    """The scenario key by key, what was read line by line, then what has to be said."""
     layout = document["scenario"]["layout"]
     rows = [f"{key}: {value}" for key, value in document["scenario"].items() if key != "layout"]
     axes = [f"  {key}: {value}" for key, value in layout.items()]
-    return "\n".join([*rows, "layout:", *axes, *_sentences("notes", document["notes"])])
+    taken = [f"  line {each['line']}: {each['said']} -> {each['place']}" for each in document["read"]]
+    said = [
+        line
+        for title in ("warned", "unknown", "assumed", "harmless")
+        if document[title]
+        for line in _sentences(title, document[title])
+    ]
+    return "\n".join([*rows, "layout:", *axes, "", "read:", *taken, *said])
 
 
 def doctor_text(document: dict[str, Any]) -> str:

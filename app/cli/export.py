@@ -28,7 +28,7 @@ def export_answer(data: bytes, limit: int, target: str) -> dict[str, Any]:
 
 
 def import_answer(data: bytes) -> dict[str, Any]:
-    """The scenario of a launch text, and a sentence for each option that has no place in one.
+    """The scenario of a launch text, each setting that was read with its line, and what has to be said beside it.
 
     >>> import_answer(b"torchrun --nproc-per-node 8 pretrain_gpt.py --bf16")["scenario"]["gpus"]
     8
@@ -39,4 +39,12 @@ def import_answer(data: bytes) -> dict[str, Any]:
         made = read(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise Refusal("text", None, f"is no UTF-8 text: byte {error.start + 1} cannot be read") from None
-    return {"target": made.target, "scenario": made.document, "notes": list(made.notes)}
+    return {
+        "source": made.source,
+        "scenario": made.document,
+        "read": [{"line": taken.line, "said": taken.said, "place": taken.place} for taken in made.taken],
+        "warned": list(made.warned),
+        "unknown": list(made.unknown),
+        "assumed": list(made.assumed),
+        "harmless": list(made.harmless),
+    }

@@ -88,7 +88,9 @@ def _questions(command: Command, members: str) -> None:
     export = command("export", "the launch files of a scenario for a training framework")
     export.add_argument("file", metavar="FILE", help="a scenario as JSON; - for standard input")
     export.add_argument("--to", required=True, metavar="TARGET", help=members)
-    imported = command("import", "the scenario of a Megatron-LM command line or a torchtitan TOML file")
+    imported = command(
+        "import", "the scenario of what another program launches: a Megatron-LM script, a settings file, a config.json"
+    )
     imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")
     schedule.add_argument("name", metavar="NAME", help=members)

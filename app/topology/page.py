@@ -6,21 +6,18 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
-from app.plan.form import FIELDS, query_of
+from app.plan.form import FIELDS
 from app.plan.frame import Frame, board_part
-from app.plan.imported import state_of_document
 from app.plan.presets import FLOORS
 from app.topology.board import TopologyBoard
-from app.topology.case import COLOUR, LOOK, LOST, VIEW, YOU, TopologyCase, address, case_of
+from app.topology.brought import WHATS, brought_along
+from app.topology.case import COLOUR, LOOK, LOST, VIEW, YOU, TopologyCase, case_of
 from app.topology.layouts import LayoutRow, layout_rows
 from app.topology.tries import Try, tries_of
 from app.web.render import page, part
 from engine.export import TARGETS, Export, export
-from engine.importing import read
 from engine.language.choice import choose
 from engine.language.refusal import Refusal
-from engine.layout.simplicity import layout_name
-from engine.scenario import scenario_from
 
 router = APIRouter(prefix="/topology", default_response_class=HTMLResponse, include_in_schema=False)
 SHOWN = (
@@ -51,6 +48,10 @@ class Topology(Frame[TopologyBoard]):
     @property
     def exports(self) -> list[Export]:
         return exports_of(self.board.case) if self.board else []
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return WHATS
 
     @property
     def layouts(self) -> list[LayoutRow]:
@@ -111,24 +112,20 @@ def download(request: Request, target: str, name: str) -> Response:
 
 @router.post("/import")
 async def imported(request: Request) -> HTMLResponse:
-    """What a pasted launch text says, as a plan. Nothing in it is run."""
+    """What a pasted text says, as a plan. Nothing in it is run."""
     body = (await request.body()).decode("utf-8", "replace")
     text = dict(parse_qsl(body, keep_blank_values=True)).get("text", "")
     try:
-        found = read(text)
-        state, unsaid = state_of_document(found.document)
+        brought, refusals = brought_along(text), ()
     except Refusal as refusal:
-        return page(request, "topology/imported.html", refusals=refusal.sentences, text=text[:MOST_SHOWN])
+        brought, refusals = None, refusal.sentences
     return page(
         request,
         "topology/imported.html",
-        refusals=[],
-        text="",
-        title=TARGETS[found.target].title,
-        notes=[*unsaid, *found.notes],
-        href=address(state, VIEW),
-        plan=f"/plan?{query_of(state)}",
-        name=layout_name(scenario_from(found.document).layout),
+        refusals=refusals,
+        text="" if brought else text[:MOST_SHOWN],
+        brought=brought,
+        sources=WHATS,
     )
 
 

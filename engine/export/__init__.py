@@ -14,13 +14,12 @@ TARGETS: dict[str, Target] = {
     for target in (
         Target(megatron.NAME, megatron.TITLE, megatron.write),
         Target(torchtitan.NAME, torchtitan.TITLE, torchtitan.write),
-        Target(deepspeed.NAME, deepspeed.TITLE, deepspeed.write),
-        Target(fsdp2.NAME, fsdp2.TITLE, fsdp2.write),
+        Target(deepspeed.NAME, deepspeed.TITLE, deepspeed.write, says_layout=False),
+        Target(fsdp2.NAME, fsdp2.TITLE, fsdp2.write, says_layout=False),
     )
 }
-READ_BACK = (megatron.NAME, torchtitan.NAME)
 
-__all__ = ["READ_BACK", "TARGETS", "Export", "File", "Target", "export"]
+__all__ = ["TARGETS", "Export", "File", "Target", "export"]
 
 
 def export(scenario: Scenario, target: str) -> Export:
@@ -33,5 +32,5 @@ def export(scenario: Scenario, target: str) -> Export:
     into = choose("target", target, TARGETS, "there is no such target; there are {names}")
     made = into.write(scenario)
     first, *others = made.files
-    # what can be read back says in comments what its options cannot
-    return replace(made, files=(with_gaps(first, made.left_out), *others)) if target in READ_BACK else made
+    # each says beside its options what they cannot, so that it can be read back
+    return replace(made, files=(with_gaps(first, scenario, made.left_out, whole=not into.says_layout), *others))

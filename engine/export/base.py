@@ -30,11 +30,12 @@ class Export:
 
 @dataclass(frozen=True)
 class Target:
-    """One framework: how a scenario is written for it."""
+    """One framework: how a scenario is written for it, and whether its own options hold a layout."""
 
     name: str
     title: str
     write: Callable[[Scenario], Export]
+    says_layout: bool = True
 
 
 def gap(field: str, value: object, why: str) -> str:

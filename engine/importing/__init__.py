@@ -1,27 +1,37 @@
-"""Launch texts read back: a pasted command line or settings file as a scenario document."""
+"""Texts that are brought along, read back: one small file a source. To add one: copy deepspeed.py and list it here; the
+page, the CLI and the tests read this list."""
 
 import re
-from collections.abc import Callable
 
-from engine.importing import megatron, torchtitan
+from engine.importing import accelerate, deepspeed, gpt_neox, hf_config, megatron, nanotron, nemo, torchtitan
 from engine.importing.beside import take_gaps
-from engine.importing.imported import Imported
+from engine.importing.imported import Imported, Taken
+from engine.importing.source import Source, kind_of
 from engine.language.refusal import Refusal
 
 LONGEST = 20_000  # characters; a command line with every option of Megatron has half of it
-
-__all__ = ["LONGEST", "Imported", "read"]
-
-# how the first line of a TOML file begins, and what the others hold; each is matched line by line, in time that grows with the text
-_TOML = re.compile(r"\[[\w. \[\"']+\]|[\w.\"'-]+[ \t]+=|[\w\"'-]+\.[\w.\"'-]+[ \t]*=")
-_OPTION = re.compile(r"(^|[\s(\"'])--[A-Za-z]")
-_YAML = re.compile(r"^(compute_environment|distributed_type|fsdp_config|num_processes)[ \t]*:", re.MULTILINE)
+SOURCES: dict[str, Source] = {
+    source.name: source
+    for source in (
+        # the first that knows the text for its own reads it, so the most particular stand first
+        torchtitan.SOURCE,
+        nemo.SOURCE,
+        gpt_neox.SOURCE,
+        nanotron.SOURCE,
+        accelerate.SOURCE,
+        deepspeed.SOURCE,
+        hf_config.SOURCE,
+        megatron.SOURCE,
+    )
+}
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_READ = "a Megatron-LM command line and a torchtitan TOML file are read"
+READ = "what is read: " + ", ".join(source.what for source in SOURCES.values())
+
+__all__ = ["LONGEST", "SOURCES", "Imported", "Source", "Taken", "read"]
 
 
 def read(text: str) -> Imported:
-    """A pasted launch text as a scenario document, or a Refusal. Nothing in it is run, and no file or variable looked up.
+    """A pasted text as a scenario document, or a Refusal. Nothing in it is run, and no file or variable looked up.
 
     >>> read("torchrun --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size 8 --bf16").document["gpus"]
     8
@@ -29,24 +39,11 @@ def read(text: str) -> Imported:
     if len(text) > LONGEST:
         raise Refusal("text", None, f"has {len(text):,} characters; at most {LONGEST:,} are read", code="too-large")
     if not text.strip():
-        raise Refusal("text", None, f"is empty; {_READ}")
+        raise Refusal("text", None, f"is empty; {READ}")
     if found := _CONTROL.search(text):
         raise Refusal("text", repr(found[0]), "control characters are no part of a launch text; paste it as plain text")
-    return take_gaps(text, _reader(text)(text))
-
-
-def _reader(text: str) -> Callable[[str], Imported]:
-    """What reads this kind of text."""
-    lines = (line.strip() for line in text.splitlines())
-    first = next((line for line in lines if line and not line.startswith("#")), "")
-    if first.startswith("{"):
-        raise Refusal("text", text.strip()[:40], f"JSON, such as DeepSpeed's, holds no whole layout; {_READ}")
-    if _TOML.match(first):
-        return torchtitan.read
-    if _YAML.search(text):
-        raise Refusal("text", text.strip()[:40], f"YAML, such as accelerate's, holds no whole layout; {_READ}")
-    if _OPTION.search(text):
-        return megatron.read
-    raise Refusal(
-        "text", text.strip()[:40], f"is neither arguments nor tables; {_READ}", "--tensor-model-parallel-size 8"
-    )
+    kind = kind_of(text)
+    source = next((source for source in SOURCES.values() if source.recognises(kind, text)), None)
+    if source is None:
+        raise Refusal("text", text.strip()[:40], f"nobody knows it here; {READ}", "--tensor-model-parallel-size 8")
+    return take_gaps(text, source.read(text))

@@ -6,23 +6,27 @@ from typing import Any
 from engine.catalog.model import Model, catalogue, model_named
 from engine.export.megatron_shape import EXPERTS, LATENT, SIZES
 from engine.export.named import name_of, shape_of, title_of
+from engine.importing.imported import Remarks
 from engine.importing.options import Options
 from engine.language.refusal import Refusal
 from engine.scenario import model_from
 
 USUAL_MODEL = "llama-3-70b"
-USUAL_VOCAB = 128_256
+USUAL_VOCAB, GPT2_VOCAB = 128_256, 50_257
+TOKENIZERS = ("--vocab-file", "--merge-file", "--tokenizer-type", "--tokenizer-model")
 MOST_LAYERS = 10_000
 POSITIONS = ("learned_absolute", "rope", "yarn", "mrope", "relative", "none")
 PATTERN = re.compile(r"\[([01](?:,[01])*)\](?:\*([0-9]{1,5}))?")
 
 
-def model_of(options: Options, sequence_tokens: int, notes: list[str]) -> str | dict[str, Any]:
-    """The model that the arguments describe: its catalogue name, or its shape; notes gain what was assumed."""
+def model_of(options: Options, sequence_tokens: int, remarks: Remarks) -> str | dict[str, Any]:
+    """The model that the arguments describe: its catalogue name, or its shape; remarks gain what was assumed."""
     sizes = {field: options.whole(name) for name, field in SIZES}
     missing = [name for name, field in SIZES[:3] if sizes[field] is None]
     if len(missing) == 3:
-        notes.append(f"model: the text has no {missing[0]}, so it is left at {USUAL_MODEL}")
+        remarks.assumed.append(
+            f"model: the text has no {missing[0]}, so choose it on the page; until then {USUAL_MODEL} is assumed"
+        )
         return USUAL_MODEL
     if missing:
         raise Refusal(missing[0], None, "is needed beside the other sizes of the model")
@@ -30,14 +34,15 @@ def model_of(options: Options, sequence_tokens: int, notes: list[str]) -> str | 
     shape = {field: value for field, value in sizes.items() if value is not None and field != "vocab"}
     shape |= {
         **_kind_of(options, shape),
-        **_attention_of(options, notes),
-        **_experts_of(options, sizes["layers"] or 0, notes),
+        **_attention_of(options, remarks),
+        **_experts_of(options, sizes["layers"] or 0, remarks),
     }
-    shape["positions"] = _positions_of(options, sequence_tokens, notes)
-    model = model_from({**shape, "vocab": vocab or USUAL_VOCAB})
+    shape["positions"] = _positions_of(options, sequence_tokens, remarks)
+    usual = _usual_vocab(options)
+    model = model_from({**shape, "vocab": vocab or usual})
     if vocab is None:
-        model = _with_known_vocab(model, notes)
-    return _called(model, notes)
+        model = _with_known_vocab(model, usual, remarks)
+    return _called(model, remarks)
 
 
 def _kind_of(options: Options, shape: dict[str, int]) -> dict[str, Any]:
@@ -48,18 +53,18 @@ def _kind_of(options: Options, shape: dict[str, int]) -> dict[str, Any]:
     return found
 
 
-def _positions_of(options: Options, sequence_tokens: int, notes: list[str]) -> int:
+def _positions_of(options: Options, sequence_tokens: int, remarks: Remarks) -> int:
     """Learned positions, which are Megatron's default; 0 where positions are computed."""
     kind = options.text("--position-embedding-type", POSITIONS) or "learned_absolute"
     most = options.whole("--max-position-embeddings")
     rotary = options.flag("--use-rotary-position-embeddings")
     absent = options.flag("--no-position-embedding")
     if kind not in ("learned_absolute", "rope"):
-        notes.append(f"--position-embedding-type {kind}: no parameters are counted for it")
+        remarks.warned.append(f"--position-embedding-type {kind}: no parameters are counted for it")
     return (most or sequence_tokens) if kind == "learned_absolute" and not (rotary or absent) else 0
 
 
-def _attention_of(options: Options, notes: list[str]) -> dict[str, int]:
+def _attention_of(options: Options, remarks: Remarks) -> dict[str, int]:
     grouped, groups = options.flag("--group-query-attention"), options.whole("--num-query-groups")
     ranks = {field: options.whole(name) for name, field in LATENT}
     if options.flag("--multi-latent-attention"):
@@ -72,13 +77,15 @@ def _attention_of(options: Options, notes: list[str]) -> dict[str, int]:
         found = {field: value or usual.get(field, 0) for field, value in ranks.items()}
         return found if "--kv-channels" in options else {**found, "head_dim": found["qk_nope_head_dim"]}
     if any(value is not None for value in ranks.values()):
-        notes.append("the sizes of latent attention count only with --multi-latent-attention, so they are ignored")
+        remarks.warned.append(
+            "the sizes of latent attention count only with --multi-latent-attention, so they are ignored"
+        )
     if groups and not grouped:
-        notes.append("--num-query-groups counts only with --group-query-attention, so it is ignored")
+        remarks.warned.append("--num-query-groups counts only with --group-query-attention, so it is ignored")
     return {"kv_heads": groups or 1} if grouped else {}
 
 
-def _experts_of(options: Options, layers: int, notes: list[str]) -> dict[str, int]:
+def _experts_of(options: Options, layers: int, remarks: Remarks) -> dict[str, int]:
     found = {field: options.whole(name) for name, field in EXPERTS}
     shared, groups = options.whole("--moe-shared-expert-intermediate-size"), options.whole("--moe-router-num-groups")
     routed, frequency = options.whole("--moe-router-group-topk"), options.text("--moe-layer-freq")
@@ -90,7 +97,7 @@ def _experts_of(options: Options, layers: int, notes: list[str]) -> dict[str, in
     if shared and inner and shared % inner == 0:
         shape["shared_experts"] = shared // inner
     elif shared:
-        notes.append(
+        remarks.warned.append(
             f"--moe-shared-expert-intermediate-size {shared}: it is no multiple of an expert's inner size, so it is ignored"
         )
     if routed and groups and routed < groups:
@@ -122,23 +129,29 @@ def _dense_layers(text: str, layers: int) -> int:
     return marks.count("0")
 
 
-def _with_known_vocab(model: Model, notes: list[str]) -> Model:
+def _usual_vocab(options: Options) -> int:
+    """The vocabulary of the tokenizer that is named, where that is GPT-2's; else a usual one of today."""
+    named = " ".join(value for name in TOKENIZERS if name in options for value in options.given[name].values)
+    return GPT2_VOCAB if "gpt2" in named.lower() else USUAL_VOCAB
+
+
+def _with_known_vocab(model: Model, usual: int, remarks: Remarks) -> Model:
     """The vocabulary of the catalogue's model that is otherwise the same, else a usual one."""
     for name in catalogue():
         known = model_named(name)
         if known.round_parameters is None and known.model_copy(update={"vocab": model.vocab}) == model:
-            notes.append(
+            remarks.assumed.append(
                 f"--vocab-size: the tokenizer has it, which is not read; {known.vocab:,} as in {name} is assumed"
             )
             return known
-    notes.append(f"--vocab-size: the tokenizer has it, which is not read; {USUAL_VOCAB:,} is assumed")
+    remarks.assumed.append(f"--vocab-size: the tokenizer has it, which is not read; {usual:,} is assumed")
     return model
 
 
-def _called(model: Model, notes: list[str]) -> str | dict[str, Any]:
+def _called(model: Model, remarks: Remarks) -> str | dict[str, Any]:
     name = name_of(model)
     if name is None:
-        notes.append(
+        remarks.assumed.append(
             f"model: no model of the catalogue has this shape ({title_of(model)}), so the shape itself is given"
         )
     return name or shape_of(model)

@@ -28,7 +28,7 @@ def test_what_is_exported_can_be_imported_and_estimated(shardboard: Shardboard, 
     script.write_text(json.loads(out)["files"][0]["text"])
     code, out, _ = shardboard("import", str(script))
     document = json.loads(out)
-    assert code == 0 and list(document) == ["target", "scenario", "notes"]
+    assert code == 0 and list(document) == ["source", "scenario", "read", "warned", "unknown", "assumed", "harmless"]
     assert document["scenario"]["gpus"] == 1024 and document["scenario"]["model"] == "llama-3-70b"
     code, _, _ = shardboard("estimate", "-", stdin=json.dumps(document["scenario"]).encode())
     assert code == 0
@@ -43,7 +43,11 @@ def test_a_person_reads_files_and_sentences(shardboard: Shardboard) -> None:
     )
     assert "\nnot in these files:\n  layout.zero = 1: " in text
     _, out, _ = shardboard("import", "--text", "-", stdin=b"--tensor-model-parallel-size 8 --bf16")
-    assert "\nlayout:\n  tp: 8\n" in out.decode() and "\nnotes:\n  " in out.decode()
+    assert (
+        "\nlayout:\n  tp: 8\n" in out.decode()
+        and "\nread:\n  line 1: --tensor-model-parallel-size 8 -> layout.tp\n" in out.decode()
+    )
+    assert "\nassumed:\n  " in out.decode()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def test_a_person_reads_files_and_sentences(shardboard: Shardboard) -> None:
         ("import -", b"--bf16 \xff", ("UTF-8", "byte 8")),
         ("import -", b"--num-layers 8 " * 2_000, ("text", "20,000")),
         ("import -", b"-" * 100_000, ("text", "20,000")),
-        ("import -", b"--num-layers $(nproc)", ("$(nproc)", "write the value itself")),
+        ("import -", b"--num-layers $(nproc)", ("$(nproc)", "write its result")),
         ("import", b"", ("FILE", "required")),
     ],
 )

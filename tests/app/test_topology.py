@@ -176,10 +176,10 @@ def test_an_unknown_file_or_framework_is_told(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("name", preset_queries(FLOORS))
-@pytest.mark.parametrize("target", ["megatron", "torchtitan"])
+@pytest.mark.parametrize("target", TARGETS)
 def test_what_is_taken_away_can_be_brought_back(client: TestClient, target: str, name: str) -> None:
     query = preset_queries(FLOORS)[name]
-    file = "train.sh" if target == "megatron" else "train.toml"
+    file = FILES[target]
     text = client.get(f"/topology/export/{target}/{file}?{query}").text
     answer = client.post("/topology/import", data={"text": text})
     assert answer.status_code == 200 and "See it on its floor" in answer.text
@@ -191,16 +191,28 @@ def test_what_is_taken_away_can_be_brought_back(client: TestClient, target: str,
         assert back[field] == meant[field], field
 
 
+FILES = {"megatron": "train.sh", "torchtitan": "train.toml", "deepspeed": "ds_config.json", "fsdp2": "accelerate.yaml"}
+
+
+def test_a_page_says_what_was_read_with_its_line_and_what_was_not(client: TestClient) -> None:
+    text = "TP=8\ntorchrun --nproc-per-node 8 pretrain_gpt.py \\\n  --tensor-model-parallel-size $TP --bf16 \\\n  --optimizer-cpu-offload --lr 1 --new-thing 2"
+    answer = html.unescape(client.post("/topology/import", data={"text": text}).text)
+    row = r'<tr><th scope="row">3</th><td><code>--tensor-model-parallel-size 8</code></td><td>layout.tp</td></tr>'
+    assert row in answer
+    assert "line 4: --optimizer-cpu-offload: it has no place on this board" in answer
+    assert "line 4: --new-thing 2: nobody knows it here" in answer
+    assert "1 settings that change nothing" not in answer and "line 4: --lr 1." in answer
+
+
 TRICKS = [
     ("", "is empty"),
-    ("pretrain_gpt.py --tensor-model-parallel-size 8; rm -rf /", "only one command"),
-    ("--tensor-model-parallel-size $(whoami)", "not looked up"),
+    ("pretrain_gpt.py --tensor-model-parallel-size x; rm -rf /", "whole number"),
+    ("--tensor-model-parallel-size $(whoami)", "is not run"),
     ("--tensor-model-parallel-size `id`", "is not run"),
-    ("--tensor-model-parallel-size $TP", "not looked up"),
-    ("--tensor-model-parallel-size 8 > /etc/passwd", ""),
+    ("--tensor-model-parallel-size $TP", "is not set in the text"),
     ("--tensor-model-parallel-size eight", "tensor-model-parallel-size"),
     ("--tensor-model-parallel-size 'x", ""),
-    ("{}", "JSON"),
+    ("{}", "nobody knows it"),
     ("x" * 20_001, "at most 20,000"),
     ("<script>alert(1)</script> --tensor-model-parallel-size 8", ""),
 ]

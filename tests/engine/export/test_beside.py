@@ -1,12 +1,14 @@
 """What a framework's options cannot say stands in comments of the file, and comes back with them."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.catalog.scenarios import preset_document
-from engine.export import export
-from engine.export.beside import MARK
+from engine.export import TARGETS, export
+from engine.export.beside import KEY, MARK
 from engine.importing import read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
@@ -42,11 +44,15 @@ def test_a_layout_comes_back_whole_whatever_the_target_can_say(layout: dict[str,
 def test_what_stands_in_a_comment_is_told() -> None:
     made = export(scenario_from(CARD), "torchtitan")
     assert f"{MARK}layout.zero = 1\n" in made.files[0].text
-    assert any("stands in a comment" in note for note in read(made.files[0].text).notes)
+    taken = {each.said: each for each in read(made.files[0].text).taken}
+    assert taken["layout.zero = 1"].place == "layout.zero, said beside the options"
+    assert taken["layout.zero = 1"].line == 1 + made.files[0].text.splitlines().index(f"{MARK}layout.zero = 1")
 
 
-def test_files_that_are_not_read_back_carry_no_such_comments() -> None:
-    assert MARK not in export(scenario_from(CARD), "deepspeed").files[0].text
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_says_beside_its_options_what_they_cannot(target: str) -> None:
+    text = export(scenario_from(CARD), target).files[0].text
+    assert (MARK in text) or json.loads(text)[KEY]["cluster"] == CARD["cluster"]
 
 
 @settings(max_examples=60, deadline=None)

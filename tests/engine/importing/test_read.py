@@ -2,7 +2,6 @@
 
 import builtins
 import contextlib
-import json
 import os
 import subprocess
 import time
@@ -11,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.export import TARGETS
-from engine.importing import LONGEST, read
+from engine.importing import LONGEST, SOURCES, read
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
 
@@ -79,23 +77,18 @@ def test_the_card_is_read_however_it_is_written(text: str) -> None:
 
 
 REFUSED = {
-    "command substitution": (f"{WHOLE} --lr $(rm -rf /)", ("$(rm -rf /)", "write the value itself")),
-    "backticks": (f"{WHOLE} --lr `id`", ("`id`", "not run")),
-    "in double quotes": (f'{WHOLE} --lr "$(id)"', ("$(id)", "write the value itself")),
-    "backticks in double quotes": (f'{WHOLE} --lr "`id`"', ("`id`", "not run")),
+    "command substitution": ("--tensor-model-parallel-size $(nproc)", ("$(nproc)", "line 1", "not run", "write its result")),
+    "backticks": ("--tensor-model-parallel-size `id`", ("`id`", "not run")),
+    "in double quotes": ('--tensor-model-parallel-size "$(id)"', ("$(id)", "write its result")),
+    "set under what is not decided": (f"if [ -f x ]; then\n TP=8\nfi\n{TORCHRUN} {WHOLE}".replace("parallel-size 8", "parallel-size $TP"), ("$TP", "set on line 2")),
+    "arithmetic without end": ("A=$((8*2\ntorchrun x.py --bf16", ("line 1", ") is missing")),
+    "a power": (f"A=$((2**9999))\n{TORCHRUN} {WHOLE}".replace("parallel-size 8", "parallel-size $A"), ("$((2**9999))", "product")),
+    "divided by nothing": (f"A=$((8/0))\n{TORCHRUN} {WHOLE}".replace("parallel-size 8", "parallel-size $A"), ("by zero",)),
+    "doubled without end": ("A=--bf16\n" + "A=$A$A\n" * 40 + "torchrun x.py $A", ("too long to read",)),
+    "a command that starts nothing": ("rm --recursive /", ("command = rm --recursive /", "torchrun")),
     "variable": ("torchrun pretrain_gpt.py --tensor-model-parallel-size $TP", ("$TP", "write the value itself")),
-    "variable in braces": ("--tensor-model-parallel-size ${TP:-8}", ("${TP:-8}", "value itself")),
-    "semicolon": (f"{WHOLE}; rm -rf /", ("; rm -rf /", "only one command")),
-    "pipe": (f"{WHOLE} | sh", ("| sh", "pipes")),
-    "and": (f"{WHOLE} && id", ("&& id", "only one command")),
-    "background": (f"{WHOLE} &", ("&", "foreground")),
-    "redirected": (f"{WHOLE} > /etc/passwd", ("> /etc/passwd", "redirected")),
-    "read from": (f"{WHOLE} < /etc/passwd", ("< /etc/passwd", "no file is read")),
     "eval": (f"eval {WHOLE}", ("command = eval", "torchrun")),
-    "another starter": (f"sudo torchrun pretrain_gpt.py {WHOLE}", ("command = sudo", "torchrun")),
-    "a second command": (f"{TORCHRUN} {WHOLE}\nrm -rf /", ("rm -rf /", "only one command")),
-    "a first command": (f"cd /tmp\n{TORCHRUN} {WHOLE}", ("only one command", "torchrun")),
-    "an array": ("ARGS=(--num-layers 8)", ("ARGS=(--num", "paste the arguments themselves")),
+    "an array": ("ARGS=(--num-layers 8)", ("--hidden-size", "needed")),
     "single quote": (f"{WHOLE} --data-path 'a", ("'a", "not closed")),
     "double quote": (f'{WHOLE} --data-path "a', ('"a', "not closed")),
     "NUL": (f"{WHOLE}\0", ("\\x00", "control characters")),
@@ -107,7 +100,6 @@ REFUSED = {
     "a word": (WHOLE.replace("parallel-size 8", "parallel-size eight"), ("--tensor-model-parallel-size = eight", "whole number")),
     "other digits": (WHOLE.replace("parallel-size 8", "parallel-size ８"), ("--tensor-model-parallel-size = ８", "whole number")),
     "twice": (f"{WHOLE} --num-layers 81", ("--num-layers", "given twice")),
-    "twice, unknown": (f"{WHOLE} --lr 1 --lr=2", ("--lr = 2", "given twice")),
     "without value": (f"{WHOLE} --train-iters", ("--train-iters", "needs a value")),
     "two values": (WHOLE.replace("--num-layers 80", "--num-layers 80 81"), ("--num-layers = 80 81", "one value")),
     "a flag with one": (f"{WHOLE} --swiglu true".replace("--swiglu ", "", 1), ("--swiglu = true", "takes no value")),
@@ -129,9 +121,7 @@ REFUSED = {
     "another module": ("python -m http.server x.py --bf16", ("python -m = http.server", "torch.distributed.run")),
     "too long": ("--bf16 " * 3_000, ("21,000", "20,000")),
     "empty": (" \n\t", ("empty", "Megatron-LM", "torchtitan")),
-    "prose": ("How do I train a model?", ("neither", "Megatron-LM", "torchtitan")),
-    "DeepSpeed": (json.dumps({"train_batch_size": 512}), ("DeepSpeed", "Megatron-LM", "torchtitan")),
-    "accelerate": ("compute_environment: LOCAL_MACHINE\nnum_processes: 8\n", ("accelerate", "Megatron-LM", "torchtitan")),
+    "prose": ("How do I train a model?", ("nobody knows it", "Megatron-LM", "torchtitan", "NeMo")),
     "TOML without end": (TITAN + 'x = "', ("no TOML", "unterminated")),
     "TOML twice": (TITAN + "tensor_parallel_degree = 4\n", ("no TOML", "overwrite")),
     "TOML text for a number": (TITAN.replace("degree = 8", 'degree = "8"'), ("parallelism.tensor_parallel_degree = 8", "whole number")),
@@ -162,17 +152,51 @@ def test_what_cannot_be_read_is_refused_in_a_sentence(name: str) -> None:
     assert all(part in sentence for part in named), sentence
 
 
-def test_options_without_a_place_are_noted_each() -> None:
-    found = read(f"{TORCHRUN} {WHOLE} --lr 1.5e-4 --data-path a b c --log-throughput --made-up-option=7")
-    for said in ("--lr 1.5e-4", "--data-path a b c", "--log-throughput", "--made-up-option 7"):
-        assert f"{said}: it has no place on this board." in found.notes
-    assert len([note for note in found.notes if "no place" in note]) == 4
+PASSED_OVER = {
+    "a harmless option with a command": f"{WHOLE} --lr $(rm -rf /)",
+    "a default": WHOLE.replace("parallel-size 8", "parallel-size ${TP:-8}"),
+    "semicolon": f"{WHOLE}; rm -rf /",
+    "pipe": f"{WHOLE} | sh",
+    "a log": f"{WHOLE} 2>&1 | tee log.txt",
+    "and": f"cd /tmp && {TORCHRUN} {WHOLE}",
+    "background": f"{WHOLE} &",
+    "redirected": f"{WHOLE} > /etc/passwd",
+    "another starter": f"sudo {TORCHRUN} {WHOLE}",
+    "eval": f'CMD="{TORCHRUN} {WHOLE}"\neval $CMD',
+    "in a string": f"srun --label bash -c '{TORCHRUN} {WHOLE}'",
+    "commands around": f"mkdir -p x\n{TORCHRUN} {WHOLE}\nrm -rf /",
+}
+
+
+@pytest.mark.usefixtures("nothing_runs")
+@pytest.mark.parametrize("name", PASSED_OVER)
+def test_what_stands_around_a_command_is_passed_over(name: str) -> None:
+    assert read(PASSED_OVER[name]).document["layout"] | {"dp": 1, "micro_batches": 1} == (
+        read(WHOLE).document["layout"] | {"dp": 1, "micro_batches": 1}
+    )
+
+
+def test_each_option_is_named_by_what_it_does() -> None:
+    found = read(
+        f"{TORCHRUN} {WHOLE} --lr 1.5e-4 --data-path a b c --log-throughput --optimizer-cpu-offload --made-up-option=7"
+    )
+    assert found.harmless == ("line 1: --lr 1.5e-4.", "line 1: --data-path a b c.", "line 1: --log-throughput.")
+    assert len(found.warned) == 1 and "--optimizer-cpu-offload" in found.warned[0] and "host memory" in found.warned[0]
+    assert len(found.unknown) == 1 and found.unknown[0].startswith("line 1: --made-up-option 7: nobody knows it")
+    assert {taken.said: taken.place for taken in found.taken}["--num-layers 80"] == "model.layers"
 
 
 def test_settings_without_a_place_are_noted_each() -> None:
-    found = read(TITAN + "[metrics]\nlog_freq = 10\n[optimizer]\nlr = 1e-4\n")
-    assert "metrics.log_freq = 10: it has no place on this board." in found.notes
-    assert "optimizer.lr = 0.0001: it has no place on this board." in found.notes
+    found = read(
+        TITAN
+        + "[metrics]\nlog_freq = 10\n[training]\nenable_cpu_offload = true\n[model]\nnew = 1\n".replace(
+            "[training]", "[float8]"
+        )
+        .replace("[model]", "[debug]")
+        .replace("enable_cpu_offload", "enable_fsdp_float8_all_gather")
+    )
+    assert "line 10: metrics.log_freq = 10." in found.harmless
+    assert any("line 12: float8.enable_fsdp_float8_all_gather = true" in each for each in found.warned)
 
 
 def test_gpus_that_the_text_does_not_name_are_said_to_be_assumed() -> None:
@@ -254,7 +278,7 @@ def test_anything_is_read_or_refused_in_a_sentence(text: str) -> None:
     except Refusal as refusal:
         assert "\n" not in refusal.sentence
         return
-    assert found.target in TARGETS and all("\n" not in note for note in found.notes)
+    assert found.source in SOURCES and all("\n" not in note for note in found.notes)
 
 
 @settings(max_examples=300)

@@ -1,0 +1,50 @@
+"""A model's config.json: the shape alone, which opens the planner with it."""
+
+import json
+
+from engine.catalog.hardware import cluster_named
+from engine.catalog.hf_config import NAMES, model_of_config
+from engine.importing.imported import Imported, Remarks, Taken, assumed_cluster, imported
+from engine.importing.kinds import Kinds
+from engine.importing.source import Source, has
+from engine.importing.tables import tables_of_json
+from engine.language.document import divisors
+
+KEYS = {key: f"model.{place}" for place, keys in NAMES.items() for key in keys}
+KINDS = Kinds(KEYS, harmless=(r".*",))
+
+
+def read(text: str) -> Imported:
+    """The scenario document of a config.json: its model on one node of the usual cluster.
+
+    >>> read('{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 512, "num_attention_heads": 8, "vocab_size": 1000, "intermediate_size": 1024}').document["gpus"]
+    8
+    """
+    tables, remarks = tables_of_json(text), Remarks()
+    config = json.loads(text)
+    model = model_of_config(config)
+    cluster = cluster_named(assumed_cluster())
+    gpus = cluster.gpus_per_node
+    tp = max(size for size in divisors(gpus) if model.heads % size == 0 and model.kv_heads % size == 0)
+    remarks.assumed += [
+        f"gpus: a config.json names none, so choose them on the page; until then {gpus} are assumed, tp {tp}",
+        f"cluster: the text names no GPUs; {cluster.title} is assumed",
+    ]
+    taken = [Taken(tables.lines.get(name, 1), tables.said(name), KEYS[name]) for name in tables.given if name in KEYS]
+    document = {
+        "model": {"hf_config": config},
+        "cluster": cluster.name,
+        "gpus": gpus,
+        "layout": {"tp": tp, "pp": 1},
+    }
+    return imported("config", document, taken, remarks)
+
+
+SOURCE = Source(
+    "config",
+    "config.json",
+    "a model's config.json",
+    lambda kind, text: kind == "json" and has("model_type", "architectures", "hidden_size", "n_embd", "d_model")(text),
+    read,
+    KINDS,
+)
