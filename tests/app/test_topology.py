@@ -14,8 +14,10 @@ from app.topology.layouts import LAYOUTS, layout_rows
 from app.topology.page import SHOWN
 from app.topology.play import played
 from engine.export import TARGETS
+from engine.importing import SOURCES
 from engine.language.units import bytes_text
 from engine.layout.layout import AXES
+from tests.engine.importing.test_sources import TEXTS
 
 SWAPPED = "rank_order=tp-cp-ep-pp-dp"
 HTMX = {"HX-Request": "true"}
@@ -202,6 +204,14 @@ def test_a_page_says_what_was_read_with_its_line_and_what_was_not(client: TestCl
     assert "line 4: --optimizer-cpu-offload: it has no place on this board" in answer
     assert "line 4: --new-thing 2: nobody knows it here" in answer
     assert "1 settings that change nothing" not in answer and "line 4: --lr 1." in answer
+
+
+@pytest.mark.parametrize("source", TEXTS)
+def test_a_text_of_every_source_opens_the_board_and_the_planner(client: TestClient, source: str) -> None:
+    answer = client.post("/topology/import", data={"text": TEXTS[source][0]})
+    assert answer.status_code == 200 and SOURCES[source].title in answer.text
+    for href in re.findall(r'class="button[^"]*" href="([^"]*)"', answer.text.split("<article")[1]):
+        assert client.get(html.unescape(href)).status_code == 200
 
 
 TRICKS = [
