@@ -12,7 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from app.main import create_app
-from engine.export import TARGETS, read
+from engine.export import TARGETS
+from engine.importing import read
 from engine.scenario import Scenario, scenario_from
 
 FROZEN = Path(__file__).parent
