@@ -123,7 +123,7 @@ def options_of(words: Sequence[Said], kinds: Kinds, remarks: Remarks) -> Options
         if OPTION.match(head):
             name = _known(head, kinds)
             new = Given((value,) if equals else (), word.line, head, word.unknown)
-            if name in given and name in kinds.acts and given[name].spelled == head and not word.unknown:
+            if name in given and name in kinds.acts and not word.unknown:
                 raise Refusal(head, value or None, f"line {word.line}: is given twice; leave one out")
             given[name] = new
         elif word.unknown and (not name or given[name].values or name in kinds.flags or HOLDER.match(word.text)):

@@ -99,6 +99,7 @@ REFUSED = {
     "zero": (WHOLE.replace("parallel-size 8", "parallel-size 0"), ("--tensor-model-parallel-size = 0", "at least 1")),
     "a word": (WHOLE.replace("parallel-size 8", "parallel-size eight"), ("--tensor-model-parallel-size = eight", "whole number")),
     "other digits": (WHOLE.replace("parallel-size 8", "parallel-size ８"), ("--tensor-model-parallel-size = ８", "whole number")),
+    "twice, spelled as of old": (f"{WHOLE} --batch-size 4", ("--batch-size", "given twice")),
     "twice": (f"{WHOLE} --num-layers 81", ("--num-layers", "given twice")),
     "without value": (f"{WHOLE} --train-iters", ("--train-iters", "needs a value")),
     "two values": (WHOLE.replace("--num-layers 80", "--num-layers 80 81"), ("--num-layers = 80 81", "one value")),
