@@ -1,10 +1,11 @@
 """An estimate as the document that programs get: plain numbers in base units, and the working of each of them."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
+from engine.advice import Advice, advised
 from engine.estimate import Estimate, estimate
-from engine.findings import findings_of
 from engine.language.formula import Value
 from engine.language.refusal import Refusal
 from engine.scenario import scenario_from
@@ -27,11 +28,19 @@ def answer(estimate: Estimate) -> dict[str, Any]:
     """The Estimate document: numbers in base units, and under `terms` the working of each, by its dotted path."""
     terms: dict[str, Any] = {}
     document = {name: _plain(part, name, terms) for name, part in parts_of(estimate).items()}
-    document["findings"] = [
-        {"code": f.code, "severity": f.severity, "title": f.title, "why": f.why, "try_this": f.try_this}
-        for f in findings_of(estimate)
-    ]
+    document["findings"] = [_advice(one) for one in advised(estimate)]
     return document | {"terms": terms}
+
+
+def _advice(one: Advice) -> dict[str, Any]:
+    """A finding with what was tried: `change` goes into the scenario as engine.advice.changed puts it there."""
+    told = one.finding
+    said = {"code": told.code, "severity": told.severity, "title": told.title, "why": told.why}
+    return said | {
+        "try_this": one.try_this,
+        "change": one.change or None,
+        "gain": asdict(one.gain) if one.gain else None,
+    }
 
 
 def _plain(part: Any, path: str, terms: dict[str, Any]) -> Any:

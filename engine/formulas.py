@@ -11,6 +11,7 @@ from engine.language.choice import choose
 from engine.language.domain import domain_of
 from engine.language.formula import FORMULAS, Formula
 
+PEAK, BEYOND_PEAK = "share of peak", "More than the peak: no GPU runs so fast, so a number that was given is wrong."
 ENGINE = Path(__file__).parent
 _DEFINED = re.compile(r"^@formula\(.*?^def (\w+)\(", re.MULTILINE | re.DOTALL)
 
@@ -60,7 +61,9 @@ def formula_answer(name: str, given: Mapping[str, object]) -> dict[str, Any]:
     '\\\\frac{4-1}{1 \\\\cdot 16+4-1}'
     """
     told = formula_named(name).answer(given).document()
-    return {"name": name} | {"symbolic" if key == "formula" else key: told[key] for key in told if key != "label"}
+    said = {"name": name} | {"symbolic" if key == "formula" else key: told[key] for key in told if key != "label"}
+    beyond = told["unit"] == PEAK and told["value"] > 1
+    return said | ({"remark": BEYOND_PEAK} if beyond else {})
 
 
 def formulas_answer() -> list[dict[str, Any]]:

@@ -173,7 +173,7 @@ def _scenario(document: object, calibration: Calibration | None) -> Scenario:
         found.extend(meaning_refusals(layout, parts["model"], given.gpus, given.sequence_tokens))
     if found:
         raise together(found)
-    stack = given.stack or ("fsdp2" if layout.zero == 3 else "megatron")
+    stack = given.stack or usual_stack(layout.zero)
     return Scenario.model_construct(
         **parts,
         gpus=given.gpus,
@@ -184,3 +184,12 @@ def _scenario(document: object, calibration: Calibration | None) -> Scenario:
         training=given.training,
         calibration=calibration or fitted_calibration(),
     )
+
+
+def usual_stack(zero: int) -> str:
+    """The software of a scenario that names none, by its ZeRO stage.
+
+    >>> usual_stack(2), usual_stack(3)
+    ('megatron', 'fsdp2')
+    """
+    return "fsdp2" if zero == 3 else "megatron"

@@ -30,10 +30,11 @@ class Family(NamedTuple):
 
 
 def finding_codes() -> set[str]:
-    """The codes of all red flags: what stands first in each Finding that a rule makes."""
+    """The codes of all red flags: what stands first in each Finding that is made."""
     made = (
         call.args[0]
-        for path in sorted((ROOT / "engine" / "findings").glob("*.py"))
+        for folder in ("findings", "advice")
+        for path in sorted((ROOT / "engine" / folder).glob("*.py"))
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Finding" and call.args
     )

@@ -35,7 +35,7 @@ FLOORS = [
     {"scenario"},
     {"estimate"},
     {"findings", "lens", "accounts", "workings", "export"},
-    {"importing"},
+    {"advice", "importing"},
     {"answer"},
     {"formulas"},
 ]

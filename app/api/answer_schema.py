@@ -90,12 +90,23 @@ class TrainingPart(Part):
     goodput_share: float = says("share of the wall clock left after saving, lost work and restarts", "share")
 
 
+class GainPart(Part):
+    step_seconds: float = says("before minus after", "s")
+    peak_bytes: float = says("before minus after", "bytes")
+    mfu: float = says("after minus before, causal attention", "share of peak")
+
+
 class FindingPart(Part):
     code: str = says("stable name of the rule")
     severity: Severity = says("how grave it is")
     title: str = says("about five words")
     why: str = says("the reason, with this case's numbers")
-    try_this: str = says("what to change")
+    try_this: str = says("what to change; or what was tried and found no better")
+    change: dict[str, int | str | bool | None] | None = says(
+        "a change that was tried and helps: fields of layout, besides them stack and precision. Put into the scenario it "
+        "gives exactly the plan that was tried, on the same GPUs and with the same global batch; null where nothing is offered"
+    )
+    gain: GainPart | None = says("what that change brings")
 
 
 class TermPart(Part):
@@ -157,6 +168,7 @@ class FormulaDocument(Part):
     symbolic: str = says("the formula in symbols, LaTeX")
     substituted: str = says("the same with the numbers given")
     source: str = says("where the formula comes from")
+    remark: str | None = Field(None, description="what is wrong with a result that no machine reaches; else left out")
 
 
 class ParameterPart(Part):

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from engine.advice import Gain
 from engine.language.units import (
     bytes_text,
     count_text,
@@ -69,7 +70,7 @@ def formula_text(document: dict[str, Any]) -> str:
         [
             f"{document['name']} = {quantity_text(document['value'], document['unit'])}",
             *working,
-            f"  {document['source']}",
+            *(f"  {document[name]}" for name in ("remark", "source") if name in document),
         ]
     )
 
@@ -173,8 +174,13 @@ def _communication(document: dict[str, Any]) -> str:
 
 def _findings(document: dict[str, Any]) -> str:
     return "\n".join(
-        f"{MARKS[one['severity']]} {one['title']}. {one['why']} {one['try_this']}" for one in document["findings"]
+        f"{MARKS[one['severity']]} {one['title']}. {one['why']} {one['try_this']}{_gain(one['gain'])}"
+        for one in document["findings"]
     )
+
+
+def _gain(gain: dict[str, float] | None) -> str:
+    return f" Gain: {Gain(**gain).words()}." if gain else ""
 
 
 def export_text(document: dict[str, Any]) -> str:

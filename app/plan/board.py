@@ -3,31 +3,26 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from app.board.svg import Figure
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
-from app.plan.form import FIELDS, query_of
+from app.plan.form import query_of
+from app.plan.notes import Notes, changes_of, tried, untried
 from app.plan.presets import run_at
 from app.plan.remarks import pipeline_remark, remarks
 from app.plan.terms import shown_terms
 from engine.accounts.published import Judged, judge
+from engine.advice import advised
 from engine.catalog.precision import PRECISIONS
 from engine.catalog.scenarios import presets
 from engine.estimate import Estimate
-from engine.findings import Finding, findings_of
+from engine.findings import findings_of
 from engine.language.formula import Value
 from engine.language.units import quantity_text
 from engine.lens.napkin import Comparison, comparisons
 
 NOTES_SHOWN = 3
-
-
-@dataclass(frozen=True)
-class Note:
-    """A finding as a sticky note; `href` leads to the plan with its advice taken."""
-
-    finding: Finding
-    href: str | None
 
 
 @dataclass(frozen=True)
@@ -70,17 +65,19 @@ class Board:
     def pipeline_remark(self) -> str:
         return pipeline_remark(self.estimate)
 
-    @cached_property
-    def all_notes(self) -> tuple[Note, ...]:
-        return tuple(Note(finding, _taken(finding, self.state)) for finding in findings_of(self.estimate))
+    @property
+    def notes(self) -> Notes:
+        """What is found, before anything is tried."""
+        return untried(findings_of(self.estimate), NOTES_SHOWN, f"/plan/advice?{self.query}".rstrip("?"))
 
     @property
-    def notes(self) -> tuple[Note, ...]:
-        return self.all_notes[:NOTES_SHOWN]
+    def tried_notes(self) -> Notes:
+        """The same once the changes were tried, which takes as long as ten boards."""
+        return tried(advised(self.estimate), NOTES_SHOWN, self.address, self.binary)
 
-    @property
-    def more_notes(self) -> tuple[Note, ...]:
-        return self.all_notes[NOTES_SHOWN:]
+    def address(self, change: Mapping[str, Any]) -> str:
+        """The address of the plan with a change made."""
+        return f"/plan?{query_of({**self.state, **changes_of(change)})}".rstrip("?")
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
@@ -88,7 +85,7 @@ class Board:
 
     @property
     def remarks(self) -> Mapping[str, str]:
-        return remarks(self.estimate)
+        return remarks(self.estimate, stack_chosen=bool(self.state["stack"]))
 
     @property
     def peak_words(self) -> str:
@@ -107,11 +104,3 @@ class Board:
     def fullest_words(self) -> str:
         fullest = self.estimate.fullest.stage
         return f"stage {fullest} is the fullest" if len(self.estimate.stages) > 1 else "each GPU"
-
-
-def _taken(finding: Finding, state: Mapping[str, str]) -> str | None:
-    """The plan with a finding's advice taken, where its form can express it."""
-    if not finding.change or not set(finding.change) <= set(FIELDS):
-        return None
-    changed = {**state, **{name: str(value).lower() for name, value in finding.change.items()}}
-    return f"/plan?{query_of(changed)}"

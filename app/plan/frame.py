@@ -11,11 +11,12 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from app.plan.form import FIELDS, field_of, misnamed, nics, query_of, state_of
+from app.plan.notes import Notes
 from app.plan.presets import preset_queries
 from app.plan.strip import Reading, strip_of
 from app.web.beside import Said, dealt
 from app.web.json_text import script_json
-from app.web.render import part
+from app.web.render import page, part
 from engine.estimate import Estimate
 from engine.language.held import show_held_in
 from engine.language.inputs import Input, texts_of
@@ -176,3 +177,9 @@ def board_part(request: Request, view: Frame[Any]) -> HTMLResponse:
     if view.board is None:
         answer.headers.update({"HX-Retarget": "#plan-says", "HX-Reswap": "outerHTML"})
     return answer
+
+
+def notes_part(request: Request, notes: Notes, back: str) -> HTMLResponse:
+    """The notes alone, for a board to swap; without a script, a page of them that leads back."""
+    template = "plan/_notes.html" if "HX-Request" in request.headers else "plan/advice.html"
+    return page(request, template, notes=notes, back=back)

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse, Response
 from app.plan.board import Board
 from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
-from app.plan.frame import Frame, board_part
+from app.plan.frame import Frame, board_part, notes_part
 from app.plan.presets import PLANS, RUNS, preset_queries
 from app.plan.terms import LOST_TO_KERNELS, is_held, term_at
 from app.web.render import page, part
@@ -55,6 +55,13 @@ def board(request: Request) -> HTMLResponse:
 def published(request: Request) -> HTMLResponse:
     """Every published run of the catalogue, beside its prediction."""
     return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS))
+
+
+@router.get("/advice")
+def advice(request: Request) -> HTMLResponse:
+    """The notes of a plan with their changes tried: they take the place of those that were painted with the board."""
+    state = Plan.known(request)
+    return notes_part(request, Board(_estimate(state), state, False).tried_notes, f"/plan?{query_of(state)}")
 
 
 @router.get("/working/{path}")

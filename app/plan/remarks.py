@@ -2,22 +2,25 @@
 
 from math import isfinite
 
+from engine.catalog.calibration import software
 from engine.estimate import Estimate
 from engine.language.units import count_text, counted, share_text
 from engine.layout.stages import stages_of
 from engine.pipeline.bubble import bubble_of_total
 from engine.pipeline.schedules import schedule_named
 from engine.pipeline.steady import Outline
+from engine.scenario import Scenario, usual_stack
 
 
-def remarks(estimate: Estimate) -> dict[str, str]:
-    """A short remark for some of the fields, by their names."""
+def remarks(estimate: Estimate, *, stack_chosen: bool) -> dict[str, str]:
+    """A short remark for some of the fields, by their names.
+
+    stack_chosen   whether the plan names its software; if not, it follows from ZeRO
+    """
     scenario, layout, model = estimate.scenario, estimate.scenario.layout, estimate.scenario.model
-    cluster = scenario.cluster
-    nodes = -(-scenario.gpus // cluster.gpus_per_node)
     tokens = layout.global_batch * scenario.sequence_tokens
     said = {
-        "gpus": f"{counted(nodes, f'{cluster.gpu.fabric} domain')} of {cluster.gpus_per_node}; DP {layout.data_width:,}",
+        "gpus": f"{nodes_words(scenario)}; DP {layout.data_width:,}",
         "batch": f"{counted(tokens, 'token')} per step, {counted(layout.micro_batches, 'micro-batch')} per pipeline",
         "units": "what a GPU holds; what travels is in GB, powers of ten",
         "tp": _tensor(estimate),
@@ -25,6 +28,9 @@ def remarks(estimate: Estimate) -> dict[str, str]:
         "model": f"{estimate.parameters.text}, {counted(model.layers, 'layer')}"
         + (f"; {count_text(estimate.active_parameters)} active" if model.experts else ""),
     }
+    said |= {} if stack_chosen else _software(estimate)
+    if layout.tp == 1:
+        said["sequence_parallel"] = "with TP 1 there is nothing to cut"
     if (
         layout.pp > 1
         and layout.runs.simple
@@ -36,6 +42,24 @@ def remarks(estimate: Estimate) -> dict[str, str]:
     elif layout.pp > 1:
         said["vp"] = f"bubble {share_text(estimate.alone.bubble_of_total)} of the step"
     return said
+
+
+def nodes_words(scenario: Scenario) -> str:
+    """The nodes of a run, and what the last one holds where the GPUs do not fill it."""
+    size, fabric = scenario.cluster.gpus_per_node, scenario.cluster.gpu.fabric
+    whole, over = divmod(scenario.gpus, size)
+    words = f"{counted(whole + bool(over), f'{fabric} domain')} of {size}"
+    return f"{words}, the last holds {over}" if over else words
+
+
+def _software(estimate: Estimate) -> dict[str, str]:
+    """Which software runs a plan that names none, said beside both controls: ZeRO 3 brings another than 0 to 2 do."""
+    here, zero = estimate.scenario.stack_name, estimate.scenario.layout.zero
+    title = software()[here].title
+    if (usual := usual_stack(0)) == here:
+        return {"stack": f"with ZeRO {zero}: {title}"}
+    instead = f"{title}, not {software()[usual].title}"
+    return {"zero": f"changes the software: {instead}", "stack": f"with ZeRO {zero}: {instead}"}
 
 
 def _tensor(estimate: Estimate) -> str:

@@ -9,15 +9,19 @@ from markupsafe import Markup
 from app.board.figures.topology_picture import TopologyPicture
 from app.board.figures.wire_bars import wire_bars
 from app.board.linked import LinkedFigure
+from app.plan.notes import Notes, changes_of, tried, untried
+from app.plan.remarks import nodes_words
 from app.topology.case import TopologyCase
 from app.topology.play import played
 from app.web.json_text import script_json
 from engine.accounts.ledger import AxisRow
+from engine.advice import advised
 from engine.estimate import Estimate
-from engine.findings import Finding, findings_of
+from engine.findings import findings_of
 from engine.language.units import bytes_text, count_text, seconds_text
 from engine.network.placement import Members, Placement, Wire
 
+NOTES_SHOWN = 2
 WORDS: Mapping[Wire, str] = {
     "none": "alone, nothing travels",
     "nvlink": "{fabric}, in the node",
@@ -101,9 +105,22 @@ class TopologyBoard:
         return f"node {fabric.node_of(you)}, unit {fabric.unit_of(you)}" + (f" · {axes}" if axes else "")
 
     @property
-    def findings(self) -> list[Finding]:
-        """What the engine has to say about the wires."""
-        return [finding for finding in findings_of(self.case.estimate) if finding.on_wires]
+    def nodes(self) -> str:
+        """The nodes of the run, in words: the last one may not be full."""
+        return nodes_words(self.case.estimate.scenario)
+
+    @property
+    def notes(self) -> Notes:
+        """What the engine has to say about the wires, before anything is tried."""
+        found = [finding for finding in findings_of(self.case.estimate) if finding.on_wires]
+        return untried(found, NOTES_SHOWN, self.case.with_().replace("/topology", "/topology/advice", 1))
+
+    @property
+    def tried_notes(self) -> Notes:
+        """The same once the changes were tried."""
+        said = [advice for advice in advised(self.case.estimate) if advice.finding.on_wires]
+        binary = self.case.state["units"] != "GB"
+        return tried(said, NOTES_SHOWN, lambda change: self.case.with_(**changes_of(change)), binary)
 
     @property
     def data(self) -> Markup:

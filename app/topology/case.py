@@ -12,7 +12,7 @@ from engine.language.formula import Term
 from engine.language.inputs import Amount, Choice, read_all, texts_of
 from engine.language.refusal import Refusal
 from engine.layout.layout import AXES, Axis
-from engine.network.fabric import Fabric, whole_nodes
+from engine.network.fabric import Fabric
 from engine.network.groups import waiting_gpus
 from engine.network.placement import Placement
 from engine.scenario import scenario_from
@@ -108,7 +108,6 @@ def case_of(state: Mapping[str, str], view: Mapping[str, str]) -> TopologyCase:
         raise Refusal(
             "gpus", scenario.gpus, f"a floor shows at most {MOST_GPUS:,} GPUs; the planner takes more", str(MOST_GPUS)
         )
-    whole_nodes(scenario.cluster, scenario.gpus)
     fabric = Fabric(scenario.cluster, scenario.gpus)
     look = read_all((_one_of(YOU, fabric.gpus, "ranks"), _one_of(LOST, fabric.nodes, "nodes"), COLOUR), view, "")
     return TopologyCase(state, view, look, estimate(scenario))

@@ -7,12 +7,12 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from app.plan.form import FIELDS
-from app.plan.frame import Frame, board_part
+from app.plan.frame import Frame, board_part, notes_part
 from app.plan.presets import FLOORS
 from app.topology.board import TopologyBoard
 from app.topology.brought import WHATS, brought_along
 from app.topology.case import COLOUR, LOOK, LOST, VIEW, YOU, TopologyCase, case_of
-from app.topology.layouts import LayoutRow, layout_rows
+from app.topology.layouts import LayoutTable, layout_table
 from app.topology.tries import Try, tries_of
 from app.web.render import page, part
 from engine.export import TARGETS, Export, export
@@ -54,8 +54,8 @@ class Topology(Frame[TopologyBoard]):
         return WHATS
 
     @property
-    def layouts(self) -> list[LayoutRow]:
-        return list(layout_rows(self.plan))
+    def layouts(self) -> LayoutTable:
+        return layout_table(self.plan)
 
 
 @router.get("")
@@ -68,6 +68,13 @@ def topology(request: Request) -> HTMLResponse:
 def board(request: Request) -> HTMLResponse:
     """The floor and its ledger alone."""
     return board_part(request, Topology.of(request))
+
+
+@router.get("/advice")
+def advice(request: Request) -> HTMLResponse:
+    """What is said about the wires with its changes tried: it takes the place of what was painted with the board."""
+    case = _case(Topology.known(request))
+    return notes_part(request, TopologyBoard(case, False).tried_notes, case.with_())
 
 
 @router.get("/tries")
@@ -87,7 +94,7 @@ def layouts(request: Request) -> Response:
         case = _case(Topology.known(request))
     except Refusal:
         return Response(status_code=204)
-    return part(request, "topology/_layouts.html", layouts=list(layout_rows(case.state)))
+    return part(request, "topology/_layouts.html", layouts=layout_table(case.state))
 
 
 @router.get("/export")

@@ -1,4 +1,7 @@
-"""What to try on the floor: exchange two axes, stretch TP over nodes on purpose, narrow the spine. Each with what it would cost."""
+"""What to look at on the floor: two axes exchanged, TP stretched over nodes on purpose, a narrower spine. Each with its cost.
+
+Experiments, not advice: what helps is among the notes, where "try it" leads to it.
+"""
 
 from dataclasses import dataclass
 
@@ -23,7 +26,7 @@ class Try:
     title: str
     words: str
     href: str
-    action: str = "try it"
+    action: str = "see it"
 
 
 def tries_of(case: TopologyCase) -> tuple[Try, ...]:

@@ -126,11 +126,12 @@ def _file() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Software:
-    """A stack by name: what a page calls it, and what does not depend on the GPU."""
+    """A stack by name: what a page calls it, and what does not depend on the GPU; the fields are explained in the catalogue."""
 
     name: str
     title: str
     fused_loss: bool = False
+    torch: bool = False
 
 
 @lru_cache(maxsize=1)

@@ -2,11 +2,11 @@
 
 from engine.estimate import Estimate
 from engine.findings import data, memory, pipeline, run, tensor
-from engine.findings.base import RANK, RULES, Finding, Rule, Severity
+from engine.findings.base import RANK, RULES, Candidate, Finding, Rule, Severity
 
 SUBJECTS = (memory, tensor, pipeline, data, run)  # of findings equally grave, in this order
 
-__all__ = ["RANK", "RULES", "SUBJECTS", "Finding", "Severity", "findings_of"]
+__all__ = ["RANK", "RULES", "SUBJECTS", "Candidate", "Finding", "Severity", "findings_of"]
 
 
 def findings_of(estimate: Estimate) -> tuple[Finding, ...]:

@@ -1,6 +1,6 @@
 """What a finding is, and the list of rules. A rule is a small function of an estimate; none ever raises."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -11,15 +11,28 @@ RANK: dict[Severity, int] = {severity: place for place, severity in enumerate(ge
 
 
 @dataclass(frozen=True)
+class Candidate:
+    """A change that may help. Whether it does is known once it is tried: see engine.advice.
+
+    change   fields by their names in the contract: those of the layout, `stack`, `precision`. What else has to move, so
+             that GPUs and global batch stay, is found when it is tried
+    words    what is done, and why it should help
+    """
+
+    change: Mapping[str, Any] = field(hash=False)
+    words: str = ""
+
+
+@dataclass(frozen=True)
 class Finding:
     """One thing worth saying about a layout.
 
-    code       stable name of the rule
-    title      about five words
-    why        the reason, with this case's numbers
-    try_this   what to change
-    change     the layout fields that would do it, where that is one click
-    on_wires   whether it is about who stands where, so that it belongs beside a picture of the wires
+    code         stable name of the rule
+    title        about five words
+    why          the reason, with this case's numbers
+    try_this     what to change, before anything is tried
+    candidates   changes that may do it, those to try first before the others; none where nothing can be changed
+    on_wires     whether it is about who stands where, so that it belongs beside a picture of the wires
     """
 
     code: str
@@ -27,7 +40,7 @@ class Finding:
     title: str
     why: str
     try_this: str
-    change: dict[str, Any] = field(default_factory=dict, hash=False)
+    candidates: tuple[Candidate, ...] = ()
     on_wires: bool = False
 
 
@@ -39,3 +52,8 @@ def rule(function: Rule) -> Rule:
     """List a rule."""
     RULES.append(function)
     return function
+
+
+def changes(*options: Mapping[str, Any]) -> tuple[Candidate, ...]:
+    """Candidates that need no words of their own."""
+    return tuple(Candidate(option) for option in options)

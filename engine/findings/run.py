@@ -1,13 +1,16 @@
 """Findings about the whole run: a simpler layout, the busiest expert, an MFU nobody has shown, failures."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from engine.estimate import Estimate
-from engine.findings.base import Finding, rule
+from engine.findings.base import Candidate, Finding, rule
 from engine.language.held import held_text
 from engine.language.units import counted, seconds_text, share_text
 from engine.memory.state import state_bytes
-from engine.pipeline.schedules import USUAL
+
+ALONE = "Use FSDP alone: no pipeline, no tensor parallelism to maintain."
+KEPT: tuple[dict[str, Any], ...] = ({}, {"recompute": "selective"}, {"recompute": "full"})  # what it gathers needs room
 
 
 @rule
@@ -21,10 +24,13 @@ def simpler(estimate: Estimate) -> Iterator[Finding]:
         yield Finding(
             "simpler-layout-fits",
             "advice",
-            "Plain FSDP would do",
+            "Plain FSDP might do",
             f"Sharded over {counted(scenario.gpus, 'GPU')} the training state is {held_text(state)} each.",
-            "Use FSDP alone: no pipeline, no tensor parallelism to maintain.",
-            {"tp": 1, "pp": 1, "zero": 3, "schedule": USUAL.name, "vp": 1},
+            ALONE,
+            (
+                *(Candidate({"tp": 1, "pp": 1, "zero": 3, **more}, ALONE) for more in KEPT),
+                *(Candidate({"pp": 1, "zero": 3, **more}, "Use FSDP instead of stages.") for more in KEPT),
+            ),
         )
 
 

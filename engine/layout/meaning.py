@@ -42,15 +42,15 @@ def _degree_refusals(layout: Layout, gpus: int) -> list[Refusal]:
 
 
 def _tensor_refusals(layout: Layout, model: Model) -> list[Refusal]:
-    rule = _tensor_rule(layout.tp, model)
+    rule = tensor_rule(layout.tp, model)
     if rule is None:
         return []
-    works = [tp for tp in divisors(model.heads) if _tensor_rule(tp, model) is None]
+    works = [tp for tp in divisors(model.heads) if tensor_rule(tp, model) is None]
     return [Refusal("layout.tp", layout.tp, rule, beside(layout.tp, works), "does-not-divide")]
 
 
-def _tensor_rule(tp: int, model: Model) -> str | None:
-    """The rule that this degree breaks."""
+def tensor_rule(tp: int, model: Model) -> str | None:
+    """The rule that this degree of tensor parallelism breaks; none where it may stand."""
     if model.heads % tp:
         return f"tp must divide the {model.heads} attention heads"
     if max(tp, model.kv_heads) % min(tp, model.kv_heads) and not model.latent:

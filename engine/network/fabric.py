@@ -7,7 +7,6 @@ from typing import TypeVar
 import numpy as np
 
 from engine.catalog.hardware import Cluster
-from engine.language.refusal import Refusal
 
 Ranks = TypeVar("Ranks", int, np.ndarray)  # one, or an array of them: arithmetic is the same
 
@@ -86,17 +85,3 @@ class Fabric:
         """The GPUs of a node."""
         first = node * self.gpus_per_node
         return range(first, min(first + self.gpus_per_node, self.gpus))
-
-
-def whole_nodes(cluster: Cluster, gpus: int) -> None:
-    """Refuses a number of GPUs that does not fill whole nodes: a floor is drawn, and paid for, in nodes.
-
-    >>> from engine.catalog.hardware import cluster_named
-    >>> whole_nodes(cluster_named("gb200-nvl72"), 1024)
-    Traceback (most recent call last):
-    engine.language.refusal.Refusal: gpus = 1024: must fill whole nodes of 72 GPUs; the nearest that works: 1008 or 1080
-    """
-    size = cluster.gpus_per_node
-    if gpus % size:
-        near = " or ".join(str(count) for count in (gpus // size * size, (gpus // size + 1) * size) if count)
-        raise Refusal("gpus", gpus, f"must fill whole nodes of {size} GPUs", near, "not-whole-nodes")

@@ -7,17 +7,22 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from app.plan.form import FIELDS, state_of
+from app.plan.form import FIELDS, document_of, state_of
+from app.plan.imported import state_of_document
 from app.plan.presets import FLOORS, preset_queries
+from app.topology.board import TopologyBoard
 from app.topology.case import VIEW, TopologyCase, case_of
-from app.topology.layouts import LAYOUTS, layout_rows
+from app.topology.layouts import LAYOUTS, layout_table
 from app.topology.page import SHOWN
 from app.topology.play import played
 from engine.export import TARGETS
 from engine.importing import SOURCES
+from engine.language.refusal import Refusal
 from engine.language.units import bytes_text
 from engine.layout.layout import AXES
+from engine.scenario import scenario_from
 from tests.engine.importing.test_sources import TEXTS
+from tests.engine.plans import plans
 
 SWAPPED = "rank_order=tp-cp-ep-pp-dp"
 HTMX = {"HX-Request": "true"}
@@ -101,11 +106,41 @@ def test_a_played_step_is_as_long_as_the_engine_says() -> None:
             assert times == sorted(times) and times[0] >= 0 and times[-1] <= 1
 
 
+PART_FULL = [
+    ("cluster=gb200-nvl72", "15 NVLink domains of 72, the last holds 16"),
+    ("gpus=1020&tp=1&pp=1&batch=1020", "128 NVLink domains of 8, the last holds 4"),
+    ("gpus=4&tp=1&pp=1&batch=4", "1 NVLink domain of 8, the last holds 4"),
+    ("", "128 NVLink domains of 8"),
+]
+
+
+@pytest.mark.parametrize(("query", "words"), PART_FULL)
+def test_a_node_that_is_not_full_is_shown_and_said_on_both_pages(client: TestClient, query: str, words: str) -> None:
+    for path in ("/plan", "/topology"):
+        page = client.get(f"{path}?{query}").text
+        assert words in page and not re.search('class="refusal"', page), path
+
+
+@pytest.mark.parametrize("plan", plans(60, 17), ids=range(60))
+def test_what_the_planner_takes_the_floor_takes(plan: dict) -> None:
+    """Nodes that are not full among them: GPUs need only be what the degrees multiply to."""
+    state, _ = state_of_document(plan)
+    for gpus in (plan["gpus"], plan["gpus"] // 2, 3 * plan["gpus"] // 2):
+        turned = {**state, "gpus": f"{gpus}"}
+        try:
+            scenario_from(document_of(turned))
+            legal = True
+        except Refusal:
+            legal = False
+        try:
+            floor = case_of(turned, VIEW)
+            assert legal and TopologyBoard(floor, False).data and floor.rows is not None
+        except Refusal:
+            assert not legal
+
+
 BAD = [
     ("gpus=1020", "gpus", "multiple of"),
-    ("gpus=1020&tp=1&pp=1&batch=1020", "gpus", "must fill whole nodes of 8 GPUs; the nearest that works: 1016 or 1024"),
-    ("gpus=4&tp=1&pp=1&batch=4", "gpus", "must fill whole nodes of 8 GPUs; the nearest that works: 8"),
-    ("cluster=gb200-nvl72", "gpus", "must fill whole nodes of 72 GPUs; the nearest that works: 1008 or 1080"),
     ("rank_order=tp-tp-cp-dp-pp", "rank_order", "tp stands there 2 times"),
     ("rank_order=" + "tp-" * 5000, "rank_order", "must name each of"),
     ("you=1024", "you", "ranks 0 to 1023; the nearest that works: 1023"),
@@ -154,10 +189,29 @@ def test_every_number_of_the_ledger_opens_its_working(client: TestClient) -> Non
 
 
 def test_two_schools_stand_beside_their_neighbours() -> None:
-    rows = list(layout_rows(state_of({})))
+    rows = layout_table(state_of({})).rows
     assert [row.name for row in rows if row.main] == ["TP 8 × PP 4 × DP 32, ZeRO-1, v 2", "TP 8 × DP 128, HSDP over 32"]
     assert len(rows) == len(LAYOUTS) and all(row.found or row.refusal for row in rows)
     assert {row.found.scenario.layout.global_batch for row in rows if row.found} == {512}  # nobody gets another batch
+
+
+@pytest.mark.parametrize(
+    ("query", "stack"), [({}, "megatron"), ({"zero": "3", "pp": "1"}, "fsdp2"), ({"stack": "fsdp2-compiled"}, "fsdp2-compiled"), ({"tp": "7"}, "megatron")]
+)  # fmt: skip
+def test_all_layouts_run_on_one_software_which_is_said(client: TestClient, query: dict[str, str], stack: str) -> None:
+    table = layout_table(state_of(query))
+    assert {row.found.scenario.stack_name for row in table.rows if row.found} == {table.stack} == {stack}
+    assert table.software in client.get("/topology", params=query).text
+
+
+def test_a_neighbour_in_the_table_differs_in_what_it_says_alone() -> None:
+    """One field of the form, or the schedule with its chunks: so a gain in time has one cause."""
+    first, second = (fields for _, fields, main in LAYOUTS if main)
+    for words, fields, main in LAYOUTS:
+        if not main:
+            like = first if words.startswith("the first") else second
+            moved = {name for name, text in fields.items() if text != like[name]}
+            assert len(moved) == 1 or moved in ({"schedule", "vp"}, {"schedule", "vp", "pp"}), words
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -23,8 +23,9 @@ class Planner:
         return self.page.locator(f"#says-{name}")
 
     def board(self) -> str:
-        """All that the board says."""
-        return self.page.locator("#plan-board").inner_text()
+        """All that the board says at once; notes are tried, and so change, when the hand has rested."""
+        parts = self.page.locator("#plan-board :is(.column-figures, .plan-answer, .column-wide)")
+        return "\n".join(parts.all_inner_texts())
 
     def shows(self, name: str, value: str) -> None:
         """Wait until the board is that of this value: its links carry the plan they belong to."""

@@ -172,17 +172,36 @@ def test_a_pasted_config_is_planned_and_a_broken_one_is_told(planner: Planner) -
 def test_the_advice_of_a_finding_is_one_click_away(visit: Visit) -> None:
     planner = Planner(visit("/plan?tp=16&pp=4&gpus=1024"))
     page = planner.page
+    expect(page.locator(".note-pending")).to_have_count(0)  # all of them tried
     more = page.locator(".plan-more summary")
     if more.count():
         more.click()
     advice = page.locator(".note-action").first
+    expect(advice.locator("xpath=ancestor::aside")).to_contain_text(re.compile(r"try it: .+ (faster|slower|less|more)"))
     address = advice.get_attribute("href")
     titles = page.locator(".note h3").all_inner_texts()
     taken = advice.locator("xpath=ancestor::aside").locator("h3").inner_text()
     advice.click()
     page.wait_for_url(f"**{address}")
+    expect(page.locator(".note-pending")).to_have_count(0)
     assert page.locator(".refusal").count() == 0
     assert taken in titles and taken not in page.locator(".note h3").all_text_contents()
+
+
+def test_notes_that_were_tried_for_another_plan_never_show(planner: Planner) -> None:
+    """The answer about the first plan is held back until the second one is on the board: it comes too late to be shown."""
+    page, held = planner.page, []
+    page.route(re.compile(r"/plan/advice\?.*zero=0"), lambda route: held.append(route))
+    with page.expect_request(re.compile(r"/plan/advice\?.*zero=0")):
+        page.locator("#zero label").filter(has_text=re.compile("^0$")).click()
+    page.locator("#zero label").filter(has_text=re.compile("^1$")).click()
+    expect(page.locator("#plan-notes .note-pending")).to_have_count(0)
+    shown = page.locator("#plan-notes").inner_text()
+    for route in held:
+        route.continue_()
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#plan-notes").inner_text() == shown
+    assert "zero=0" not in (page.locator("#plan-notes").inner_html())
 
 
 def test_a_very_long_config_is_told_and_breaks_nothing(visit: Visit) -> None:

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.catalog.hardware import cluster_named, cluster_names
-from engine.language.refusal import Refusal
-from engine.network.fabric import Fabric, whole_nodes
+from engine.network.fabric import Fabric
 
 H100 = cluster_named("hgx-h100")
 ROCE = cluster_named("hgx-h100-roce")
@@ -124,30 +123,3 @@ def test_a_last_unit_of_one_node_has_its_leaves_too() -> None:
 def test_a_run_smaller_than_a_node_stands_in_one() -> None:
     fabric = Fabric(cluster_named("gb200-nvl72"), 4)
     assert (fabric.nodes, fabric.units, list(fabric.ranks_of(0))) == (1, 1, [0, 1, 2, 3])
-
-
-@pytest.mark.parametrize(
-    ("name", "gpus", "sentence"),
-    [
-        ("hgx-h100", 1020, "gpus = 1020: must fill whole nodes of 8 GPUs; the nearest that works: 1016 or 1024"),
-        ("hgx-h100", 3, "gpus = 3: must fill whole nodes of 8 GPUs; the nearest that works: 8"),
-        ("gb200-nvl72", 1024, "gpus = 1024: must fill whole nodes of 72 GPUs; the nearest that works: 1008 or 1080"),
-        ("gb200-nvl72", 64, "gpus = 64: must fill whole nodes of 72 GPUs; the nearest that works: 72"),
-    ],
-)
-def test_a_node_that_is_not_full_is_refused_in_these_words(name: str, gpus: int, sentence: str) -> None:
-    with pytest.raises(Refusal) as refused:
-        whole_nodes(cluster_named(name), gpus)
-    assert (refused.value.sentence, refused.value.code) == (sentence, "not-whole-nodes")
-
-
-@given(name=st.sampled_from(cluster_names()), gpus=st.integers(1, 131_072))
-def test_the_number_of_gpus_named_as_nearest_fills_whole_nodes(name: str, gpus: int) -> None:
-    cluster = cluster_named(name)
-    try:
-        whole_nodes(cluster, gpus)
-        assert gpus % cluster.gpus_per_node == 0
-    except Refusal as refusal:
-        for near in (refusal.nearest or "").split(" or "):
-            whole_nodes(cluster, int(near))
-            assert abs(int(near) - gpus) < cluster.gpus_per_node

@@ -269,7 +269,7 @@ def test_with_dp_last_four_gradient_flows_a_leaf_go_up_and_the_finding_says_how_
     finding = next(finding for finding in findings_of(swapped) if finding.code == "dp-crosses-spine")
     assert f"{dp.uplink_bytes / 1e9:.1f} GB rise from each leaf switch" in finding.why
     assert f"{dp.sent_bytes / 1e9:.1f} GB per GPU and step" in finding.why
-    assert finding.change == {"rank_order": "tp-cp-ep-dp-pp"}
+    assert [candidate.change for candidate in finding.candidates] == [{"rank_order": "tp-cp-ep-dp-pp"}]
 
 
 @pytest.mark.parametrize(("oversubscription", "share"), [(1, 1.0), (2, 2.0), (4, 4.0)])
