@@ -28,19 +28,19 @@ PIPELINE = {
     "rank_order": str(Layout.model_fields["rank_order"].default),
 }
 INTERLEAVED = {**PIPELINE, "schedule": "interleaved", "vp": "2"}
-SHARDED = {**PIPELINE, "pp": "1", "zero": "3"}
+SHARDED = {**PIPELINE, "pp": "1", "zero": "3", "micro_batch": "2"}
 GROUPED = {**SHARDED, "hsdp_shard": "32"}
 
 # what is said of a layout, its fields, and whether it is one of the two that are compared; the others change one thing
 LAYOUTS: tuple[tuple[str, Mapping[str, str], bool], ...] = (
     ("cut in three, and interleaved", INTERLEAVED, True),
-    ("TP in the node, FSDP in groups of 32", GROUPED, True),
+    ("TP in the node, FSDP in groups of 32, 2 sequences a micro-batch", GROUPED, True),
     ("the first with 4 chunks a stage instead of 2", {**INTERLEAVED, "vp": "4"}, False),
     ("the first without interleaving", PIPELINE, False),
     ("the first with TP 4 instead of 8", {**INTERLEAVED, "tp": "4"}, False),
     ("the first with 2 stages instead of 4", {**INTERLEAVED, "pp": "2"}, False),
     ("the first without a pipeline", {**PIPELINE, "pp": "1"}, False),
-    ("the second with 2 sequences a micro-batch instead of 1", {**GROUPED, "micro_batch": "2"}, False),
+    ("the second with 1 sequence a micro-batch instead of 2", {**GROUPED, "micro_batch": "1"}, False),
     ("the second with FSDP over all copies", SHARDED, False),
     ("the second with its layers recomputed", {**GROUPED, "recompute": "full"}, False),
 )

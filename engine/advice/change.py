@@ -58,11 +58,12 @@ def change_words(before: Scenario, change: Change) -> str:
     >>> from engine.scenario import scenario_from
     >>> card = scenario_from({"model": "llama-3-70b", "cluster": "hgx-h100", "gpus": 1024})
     >>> change_words(card, {"pp": 2, "dp": 64, "micro_batches": 8, "stack": "megatron"})
-    'pp 4 → 2, dp 32 → 64, micro_batches 16 → 8'
+    'pp 4 → 2, dp 32 → 64, micro_batches 16 → 8, on the same software'
     """
     was = {**before.layout.model_dump(), "stack": before.stack_name, "precision": before.precision}
-    moved = [(name, was[name], now) for name, now in change.items() if was[name] != now]
-    return ", ".join(f"{name} {_said(old)} → {_said(now)}" for name, old, now in moved)
+    moved = [f"{name} {_said(was[name])} → {_said(now)}" for name, now in change.items() if was[name] != now]
+    pinned = change.get("stack") == before.stack_name  # or the document would get other software
+    return ", ".join(moved) + (", on the same software" if pinned else "")
 
 
 def asked_words(change: Change) -> str:

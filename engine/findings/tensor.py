@@ -59,8 +59,8 @@ def _degrees_text(estimate: Estimate) -> str:
     """Which degrees a node holds, and why those."""
     model, size, works = estimate.scenario.model, estimate.scenario.cluster.gpus_per_node, _degrees_inside(estimate)
     listed = " and ".join(filter(None, (", ".join(str(degree) for degree in works[:-1]), str(works[-1]))))
-    shared = f" and suit its {model.kv_heads} KV heads" if model.kv_heads < model.heads and not model.latent else ""
-    return f"Of degrees up to {estimate.scenario.layout.tp}, {listed} divide the {size} GPUs of a node and the {model.heads} heads{shared}."
+    shared = f", and suit the {model.kv_heads} KV heads" if model.kv_heads < model.heads and not model.latent else ""
+    return f"{listed} divide the {size} GPUs of a node and the {model.heads} heads{shared}."
 
 
 def _into_the_node(estimate: Estimate) -> tuple[Candidate, ...]:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import socket
 import sys
 from collections.abc import Callable
@@ -63,6 +64,20 @@ def test_every_figure_of_the_card_comes_out_of_a_formula(
     assert (code, err) == (0, "")
     assert set(document) == {"name", "value", "unit", "symbolic", "substituted", "source"}
     assert document["value"] == pytest.approx(figure, rel=tolerance)
+
+
+@pytest.mark.parametrize(("rate", "beyond"), [("2e4", True), ("1e3", False)])
+def test_a_result_above_the_peak_says_so(shardboard: Shardboard, rate: str, beyond: bool) -> None:
+    """2e4 tokens a second, 4e11 FLOP each, on 8 GPUs of 5e14: twice the peak, which nothing reaches."""
+    words = ("flop_utilization", "c=4e11", f"r={rate}", "g=8", "P=5e14")
+    _, out, _ = shardboard("formula", *words)
+    _, text, _ = shardboard("formula", *words, "--text")
+    assert ("remark" in json.loads(out)) == ("More than the peak" in text.decode()) == beyond
+
+
+def test_a_person_reads_what_a_change_brings(shardboard: Shardboard) -> None:
+    _, out, _ = shardboard("estimate", "-", "--text", stdin=json.dumps(CARD).encode())
+    assert re.search(r"Gain: .+ faster, .+ more, MFU \+[0-9.]+ points\.", out.decode())
 
 
 def test_an_estimate_of_a_file_and_of_standard_input_are_the_same(shardboard: Shardboard, tmp_path: Path) -> None:
