@@ -34,6 +34,7 @@ PAGES = {
     "sources": ("/sources", 200),
     "formula": ("/working/state_bytes?N=70e9&zero=3&D=64", 200),
     "build": ("/scenes/pp/build?moves=0FF1F", 200),
+    "advice": ("/plan/advice?tp=16", 200),
     "working": ("/plan/working/step.seconds", 200),
     "no such working": ("/plan/working/nonsense", 422),
     "no such page": ("/nothing", 404),
