@@ -73,7 +73,7 @@ class Board:
     @property
     def tried_notes(self) -> Notes:
         """The same once the changes were tried, which takes as long as ten boards."""
-        return tried(advised(self.estimate), NOTES_SHOWN, self.address, self.binary)
+        return tried(advised(self.estimate), NOTES_SHOWN, self.address)
 
     def address(self, change: Mapping[str, Any]) -> str:
         """The address of the plan with a change made."""

@@ -58,18 +58,17 @@ def untried(findings: Iterable[Finding], most: int, address: str) -> Notes:
     return Notes(tuple(made), most, address)
 
 
-def tried(advice: Iterable[Advice], most: int, href: Callable[[Mapping[str, Any]], str], binary: bool = True) -> Notes:
+def tried(advice: Iterable[Advice], most: int, href: Callable[[Mapping[str, Any]], str]) -> Notes:
     """The notes with what was tried.
 
     href     the address of the plan with a change made
-    binary   whether bytes are said in GiB
     """
-    return Notes(tuple(_tried(one, href, binary) for one in advice), most)
+    return Notes(tuple(_tried(one, href) for one in advice), most)
 
 
-def _tried(one: Advice, href: Callable[[Mapping[str, Any]], str], binary: bool) -> Note:
+def _tried(one: Advice, href: Callable[[Mapping[str, Any]], str]) -> Note:
     found = one.finding
-    gain, address = (one.gain.words(binary), href(one.change)) if one.gain else ("", "")
+    gain, address = (one.gain.words(), href(one.change)) if one.gain else ("", "")
     return Note(found.severity, found.title, found.why, one.try_this, address, gain)
 
 

@@ -119,8 +119,7 @@ class TopologyBoard:
     def tried_notes(self) -> Notes:
         """The same once the changes were tried."""
         said = [advice for advice in advised(self.case.estimate) if advice.finding.on_wires]
-        binary = self.case.state["units"] != "GB"
-        return tried(said, NOTES_SHOWN, lambda change: self.case.with_(**changes_of(change)), binary)
+        return tried(said, NOTES_SHOWN, lambda change: self.case.with_(**changes_of(change)))
 
     @property
     def data(self) -> Markup:

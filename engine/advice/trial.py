@@ -7,8 +7,9 @@ from typing import Any
 
 from engine.advice.change import Change, change_between, changed_scenario
 from engine.estimate import Estimate
+from engine.language.held import held_text
 from engine.language.refusal import Refusal
-from engine.language.units import bytes_text, seconds_text
+from engine.language.units import seconds_text
 from engine.layout.layout import Layout
 from engine.pipeline.steady import LONG_OPS
 from engine.scenario import Scenario
@@ -40,7 +41,7 @@ class Gain:
             after.mfu.causal.value - before.mfu.causal.value,
         )
 
-    def words(self, binary: bool = True) -> str:
+    def words(self) -> str:
         """The gain in plain units.
 
         >>> Gain(0.5, -12 * 2**30, 0.021).words()
@@ -49,7 +50,7 @@ class Gain:
         points = 100 * self.mfu
         said = [
             _either(self.step_seconds, SHOWN_S, seconds_text, ("faster", "slower")),
-            _either(self.peak_bytes, SHOWN_BYTES, lambda value: bytes_text(value, binary), ("less", "more")),
+            _either(self.peak_bytes, SHOWN_BYTES, held_text, ("less", "more")),
             f"MFU {points:+.1f} points" if abs(points) >= SHOWN_POINTS else "",
         ]
         return ", ".join(filter(None, said))

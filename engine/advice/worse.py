@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from engine.advice.change import Change, asked_words
 from engine.advice.trial import Trial
-from engine.language.units import bytes_text
+from engine.language.held import held_text
 
 MOST_SAID = 2  # changes named; the others are counted
 
@@ -36,5 +36,5 @@ def _figures(trial: Trial) -> str:
     assert after is not None
     if not after.fits:
         needed, capacity = after.fullest.needed.value, after.capacity_bytes
-        return f"{bytes_text(needed, binary=True)} of {bytes_text(capacity, binary=True)}"
+        return f"{held_text(needed)} of {held_text(capacity)}"
     return f"{after.step.seconds.text} a step instead of {trial.before.step.seconds.text}"

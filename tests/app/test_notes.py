@@ -79,11 +79,10 @@ def test_a_link_leads_to_exactly_the_plan_that_was_tried(plan: Plan) -> None:
             assert of_address(f"/plan?{query}").scenario == advice.trial.after.scenario
 
 
-def test_bytes_are_said_in_the_unit_that_was_chosen() -> None:
+def test_bytes_are_said_in_the_unit_that_was_chosen(client: TestClient) -> None:
     for units in ("GB", "GiB"):
-        state = {**state_of({"zero": "0"}), "units": units}
-        notes = Board(estimate(scenario_from(document_of(state))), state, False).tried_notes
-        assert any(f" {units} " in f"{note.gain} " for note in notes.all)
+        text = client.get(f"/plan/advice?zero=0&units={units}", headers=HTMX).text
+        assert any(f" {units} " in gain for gain in offers(text).values())
 
 
 @pytest.mark.parametrize(

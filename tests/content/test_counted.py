@@ -12,6 +12,7 @@ from app.board.scenes import SCENES
 from app.board.scenes.base import Scene
 from app.main import create_app
 from app.plan.remarks import pipeline_remark, remarks
+from engine.advice import advised
 from engine.estimate import Estimate, estimate
 from engine.findings import findings_of
 from engine.language.inputs import Amount
@@ -60,7 +61,8 @@ def plans(count: int) -> Iterator[Estimate]:
 def test_findings_and_remarks_say_one_thing_in_the_singular_and_keep_their_capitals() -> None:
     for made in plans(120):
         said = [f"{found.title}. {found.why} {found.try_this}" for found in findings_of(made)]
-        for text in (*said, *remarks(made).values(), pipeline_remark(made)):
+        said += [advice.try_this for advice in advised(made)]
+        for text in (*said, *remarks(made, stack_chosen=False).values(), pipeline_remark(made)):
             assert misspoken(text) == [], text
 
 
