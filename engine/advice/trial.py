@@ -11,7 +11,7 @@ from engine.language.held import held_text
 from engine.language.refusal import Refusal
 from engine.language.units import seconds_text
 from engine.layout.layout import Layout
-from engine.pipeline.steady import LONG_OPS
+from engine.pipeline.orders import short_operations
 from engine.scenario import Scenario
 
 FASTER = 0.98  # of the step: below 2 % a change is not worth the trouble, and the step is not known better than that
@@ -20,8 +20,8 @@ NO_SLOWER = 1.02  # of the step: what a smaller peak may cost
 # An ordinary estimate takes one to two milliseconds: with so many of them a program still asks two thousand times a
 # minute, and of random plans that have a better neighbour 99 in 100 get a change. Twice as many find hardly one more.
 MOST_WORK = 8
-OPERATIONS_AN_ESTIMATE = 4000  # of a pipeline: simulating so many takes as long as all the rest
-MEMORY_WORK = 0.12  # what is known of the memory alone, which comes first
+OPERATIONS_AN_ESTIMATE = 2000  # of a pipeline: simulating so many takes as long as all the rest
+MEMORY_WORK = 0.15  # what is known of the memory alone, which comes first
 SHOWN_POINTS, SHOWN_S, SHOWN_BYTES = 0.05, 1e-4, 1e6  # what is less is not printed
 
 
@@ -131,8 +131,7 @@ def estimate_work(layout: Layout) -> float:
     """What pricing a step takes, against that of one without a pipeline: the simulator goes through its operations.   [estimates]
 
     >>> estimate_work(Layout(pp=1)), round(estimate_work(Layout(pp=16, micro_batches=128)), 1)
-    (1.0, 2.0)
+    (1.0, 1.6)
     """
-    chunks = layout.runs.chunks_used(layout.vp)
-    operations = 2 * layout.pp * chunks * layout.micro_batches if layout.pp > 1 else 0
-    return 1 + min(operations, LONG_OPS) / OPERATIONS_AN_ESTIMATE
+    operations = short_operations(layout.runs, layout.pp, layout.micro_batches, layout.vp) if layout.pp > 1 else 0
+    return 1 + operations / OPERATIONS_AN_ESTIMATE

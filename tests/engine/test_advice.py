@@ -133,7 +133,7 @@ def test_trying_is_bounded_whatever_a_plan_costs(ask: Ask, monkeypatch: pytest.M
 
     monkeypatch.setattr("engine.advice.Tries", noted)
     short = ask()
-    long = ask(model="llama-3-405b", gpus=16384, pp=16, recompute="full", micro_batches=512)
+    long = ask(model="llama-3-405b", gpus=2048, pp=64, schedule="zb-v", recompute="full", micro_batches=4096)
     for plan in (short, long):
         advised(plan)
     few, many = len(made[1].made), len(made[0].made)
