@@ -106,7 +106,17 @@ def model_from(document: object) -> Model:
         if len(document) > 1:
             raise Refusal("model", None, "hf_config stands alone: it already holds the whole shape")
         return model_of_config(document["hf_config"])
+    if isinstance(document, dict):
+        _ask_for_gate(document)
     return read(Model, document, "model")
+
+
+def _ask_for_gate(shape: dict[str, Any]) -> None:
+    """An inner size of one's own means one thing with a gate and another without: neither is guessed."""
+    given = next((name for name in ("ffn", "moe_ffn") if shape.get(name)), None)
+    if given and shape.get("gated") is None:
+        rule = f"is needed beside {given} = {shape[given]}: a gated MLP (SwiGLU) has three matrices of that size, others two"
+        raise Refusal("model.gated", None, rule, "true or false")
 
 
 def scenario_from(document: object, calibration: Calibration | None = None) -> Scenario:

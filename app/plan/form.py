@@ -229,13 +229,23 @@ def _model(document: dict[str, Any], state: Mapping[str, str]) -> None:
     if state["model"] != PASTED:
         document["model"] = state["model"]
         return
-    text = state["config"]
+    document["model"] = model_document(state["config"])
+
+
+def model_document(text: str) -> dict[str, Any]:
+    """The model of a scenario document that a pasted text is: a config.json, or a shape in this board's own words.
+
+    >>> model_document('{"layers": 2, "hidden": 64}'), model_document('{"num_hidden_layers": 2}')
+    ({'layers': 2, 'hidden': 64}, {'hf_config': {'num_hidden_layers': 2}})
+    """
     if not text:
         raise Refusal("model.hf_config", None, "paste a model's config.json here")
     try:
-        document["model"] = {"hf_config": value_of(text.encode(), CONFIG_BYTES)}
+        given = value_of(text.encode(), CONFIG_BYTES)
     except Refusal as refusal:
         raise Refusal("model.hf_config", None, refusal.rule) from None
+    own = isinstance(given, dict) and "model_type" not in given and {"layers", "hidden"} & given.keys()
+    return given if own else {"hf_config": given}
 
 
 def _cluster(document: dict[str, Any], state: Mapping[str, str]) -> None:
@@ -294,4 +304,4 @@ def field_of(refusal: Refusal) -> str:
         name = ALIASES.get(path) or BY_PATH.get(path)
         if name:
             return name
-    return "config" if refusal.field.startswith("model.hf_config") else refusal.field.partition(".")[0]
+    return "config" if refusal.field.startswith("model.") else refusal.field.partition(".")[0]

@@ -22,6 +22,7 @@ from engine.language.held import show_held_in
 from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal, together
 
+DOCUMENTS = ("config",)  # controls that hold a whole document
 MOST_TOLD = 2  # refusals in the line above the board; all stand beside their fields
 Groups = tuple[tuple[str, tuple[Input, ...]], ...]
 
@@ -80,7 +81,7 @@ class Frame(ABC, Generic[B]):
         try:
             return cls(state, Said(), cls.board_of(cls.known(request), request.cookies.get("narrow") == "1"))
         except Refusal as refusal:
-            return cls(state, dealt(refusal, cls.labels(), cls.place), None)
+            return cls(state, dealt(refusal, cls.labels(), cls.place, DOCUMENTS), None)
 
     @classmethod
     def known(cls, request: Request) -> dict[str, str]:

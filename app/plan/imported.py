@@ -6,15 +6,10 @@ from typing import Any
 
 from app.plan.form import ALIASES, BY_PATH, FIELDS, MADE_TOGETHER, PASTED, state_of
 from engine.catalog.hardware import cluster_from
-from engine.catalog.hf_config import NAMES, model_of_config
-from engine.catalog.model import Model
+from engine.catalog.hf_config import reduced
+from engine.export.named import shape_of
 from engine.language.document import Document, read
-from engine.language.refusal import Refusal
 from engine.scenario import ScenarioDocument, model_from, scenario_from
-
-# families of config.json that can say every shape there is between them
-LEARNED = " (learned positions beside gated MLPs, for instance)"
-FAMILIES = ("llama", "mixtral", "deepseek_v3", "gpt2", "opt", "bloom", "gpt_neox")
 
 
 def state_of_document(document: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
@@ -30,7 +25,7 @@ def state_of_document(document: Mapping[str, Any]) -> tuple[dict[str, str], list
     state |= {name: field.text(whole) for name, field in FIELDS.items() if field.path and name not in MADE_TOGETHER}
     state |= {"batch": f"{scenario.layout.global_batch}"}
     state |= _network(document["cluster"], unsaid)
-    state |= _model(document["model"], unsaid)
+    state |= _model(document["model"])
     unsaid += [f"{path} = {value}: the form has no field for it." for path, value in _fieldless(whole)]
     return state, unsaid
 
@@ -57,32 +52,9 @@ def _network(document: Any, unsaid: list[str]) -> dict[str, str]:
     return {"nic": f"{cluster.nic_gbit_per_s:g}", "spine": f"{cluster.oversubscription:g}"}
 
 
-def _model(document: Any, unsaid: list[str]) -> dict[str, str]:
+def _model(document: Any) -> dict[str, str]:
     if isinstance(document, str):
         return {"model": document, "config": ""}
     if "hf_config" in document:
-        return {"model": PASTED, "config": json.dumps(document["hf_config"])}
-    model = model_from(document)
-    shapes = [config for config in _configs(model) if _read(config) == model]
-    if not shapes:
-        unsaid.append(
-            f"model: no config.json says all of this shape{LEARNED if model.positions else ''}; what it can say is shown."
-        )
-        shapes = [config for config in _configs(model) if _read(config)]
-    return {"model": PASTED, "config": json.dumps(shapes[0])}
-
-
-def _configs(model: Model) -> Iterable[dict[str, Any]]:
-    """The shape in the words of each family."""
-    given = {field: getattr(model, field) for field in NAMES if getattr(model, field, None)}
-    for family in FAMILIES:
-        config: dict[str, Any] = {"model_type": family, **{NAMES[field][0]: value for field, value in given.items()}}
-        config["tie_word_embeddings"] = model.tied
-        yield config | ({"n_positions": model.positions} if model.positions and family in ("gpt2", "opt") else {})
-
-
-def _read(config: dict[str, Any]) -> Model | None:
-    try:
-        return model_of_config(config)
-    except Refusal:
-        return None
+        return {"model": PASTED, "config": json.dumps(reduced(document["hf_config"]))}
+    return {"model": PASTED, "config": json.dumps(shape_of(model_from(document)))}

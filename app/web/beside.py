@@ -23,21 +23,25 @@ class Said:
 
 
 def dealt(
-    refusal: Refusal | None, controls: Iterable[str], place: Callable[[Refusal], str] = lambda each: each.field
+    refusal: Refusal | None,
+    controls: Iterable[str],
+    place: Callable[[Refusal], str] = lambda each: each.field,
+    holding: Iterable[str] = (),
 ) -> Said:
     """Every sentence of a refusal where it belongs; the first one wins where a control has two.
 
-    place   which control a refusal is about
+    place     which control a refusal is about
+    holding   controls that hold a whole document: what is said of a key inside names the key
 
     >>> dealt(Refusal("tp", 6, "must divide the 64 heads", "8"), ["tp", "pp"])
     Said(beside={'tp': 'must divide the 64 heads; the nearest that works: 8'}, page=())
     """
-    known = set(controls)
+    known, whole = set(controls), set(holding)
     beside: dict[str, str] = {}
     page: dict[str, None] = {}
     for each in refusal.all if refusal else ():
         if (name := place(each)) in known:
-            beside.setdefault(name, each.sentence if each.value is None else each.advice)
+            beside.setdefault(name, each.sentence if each.value is None or name in whole else each.advice)
         else:
             page[each.sentence] = None
     return Said(beside, tuple(page))

@@ -42,12 +42,28 @@ class Model(Document, frozen=True):
     moe_ffn: Whole = Count(0, le=10_000_000, meaning="inner size of an expert; 0 for ffn")
     shared_experts: Whole = Count(0, le=1_000, meaning="experts every token goes to")
     routed_nodes: Whole = Count(0, le=4096, meaning="nodes a token's experts may stand on; 0 for any")
+    shared_ffn: Whole = Count(0, le=10_000_000, meaning="inner size of all of these together; 0 for moe_ffn each")
     dense_layers: Whole = Count(0, le=10_000, meaning="leading layers without experts")
+    moe_step: Whole = Count(1, ge=1, le=10_000, meaning="after them, experts in every so-manieth layer")
     q_lora_rank: Whole = Count(0, le=1_000_000, meaning="latent attention: rank of the query")
     kv_lora_rank: Whole = Count(0, le=1_000_000, meaning="above 0: latent attention")
     qk_nope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size without position")
     qk_rope_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size with position")
     v_head_dim: Whole = Count(0, le=100_000, meaning="latent attention: head size of the value")
+    layer_vectors: Whole | None = Count(
+        None, le=1_000_000_000, meaning="norms and biases of a layer; left out: two norms of hidden", unit="parameters"
+    )
+    moe_vectors: Whole = Count(0, le=1_000_000_000, meaning="the same of a router", unit="parameters")
+    expert_vectors: Whole = Count(0, le=1_000_000_000, meaning="the same of an expert", unit="parameters")
+    end_vectors: Whole | None = Count(
+        None,
+        le=1_000_000_000,
+        meaning="norms and biases outside the layers; left out: one norm of hidden",
+        unit="parameters",
+    )
+    rope_theta: Real | None = Says("rope base; acts on exports only", default=None, gt=0, le=1e18)
+    norm_eps: Real | None = Says("epsilon of the norms; acts on exports only", default=None, ge=0, le=1)
+    qk_norm: bool | None = Says("norms on queries and keys; acts on exports only", default=None)
     round_parameters: Real | None = Says(
         "scale the parameters to this total: a whiteboard's round model", "parameters", default=None, gt=0, le=1e18
     )
@@ -59,6 +75,7 @@ class Model(Document, frozen=True):
             "ffn": self.ffn or 4 * self.hidden,
             "moe_ffn": self.moe_ffn or (self.ffn or 4 * self.hidden if self.experts else 0),
         }
+        fill["shared_ffn"] = self.shared_ffn or self.shared_experts * fill["moe_ffn"]
         for name, value in fill.items():
             object.__setattr__(self, name, value)
 
@@ -81,6 +98,8 @@ class Model(Document, frozen=True):
             yield Refusal("model.top_k", self.top_k, rule, str(min(max(self.top_k, 1), self.experts)))
         if not self.experts and (self.top_k or self.shared_experts):
             yield Refusal("model.experts", 0, "top_k and shared_experts need experts")
+        if self.shared_ffn and not self.shared_experts:
+            yield Refusal("model.shared_experts", 0, "shared_ffn is the size of shared experts", "1")
 
     def _layer_refusals(self) -> Iterator[Refusal]:
         if self.latent and not (self.qk_nope_head_dim + self.qk_rope_head_dim and self.v_head_dim):
@@ -107,7 +126,25 @@ class Model(Document, frozen=True):
     @property
     def moe_layers(self) -> int:
         """Layers with experts."""
-        return self.layers - self.dense_layers if self.experts else 0
+        return self.moe_layers_before(self.layers)
+
+    def moe_layers_before(self, layer: int) -> int:
+        """Layers with experts among the first so many.
+
+        >>> Model(layers=8, hidden=64, heads=4, vocab=100, experts=4, top_k=1, moe_step=2).moe_layers_before(5)
+        2
+        """
+        return max(0, layer - self.dense_layers) // self.moe_step if self.experts else 0
+
+    @property
+    def shared_share(self) -> float:
+        """Width of all shared experts, in routed ones.   [count]"""
+        return self.shared_ffn / self.moe_ffn if self.moe_ffn else 0
+
+    def stands_for(self, other: "Model") -> bool:
+        """Whether the two count alike: facts that act on exports only are left aside."""
+        facts: dict[str, None] = {"rope_theta": None, "norm_eps": None, "qk_norm": None}
+        return self.model_copy(update=facts) == other.model_copy(update=facts)
 
 
 @lru_cache(maxsize=1)
@@ -134,7 +171,7 @@ def called_parameters(model: Model) -> tuple[float, float] | None:
     (70000000000.0, 70000000000.0)
     """
     for name, entry in catalogue().items():
-        if model_named(name) == model:
+        if model_named(name).stands_for(model):
             total = entry["called_parameters"]
             return total, entry.get("called_active_parameters", total)
     return None

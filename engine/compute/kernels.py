@@ -92,7 +92,7 @@ def _attention_core(model: Model, layout: Layout, machine: Machine, sequence_tok
 def _pointwise(model: Model, layout: Layout, machine: Machine, tokens: float, moe: bool) -> list[Kernel]:
     """What streams activations through memory: norms and residuals, rotary embedding, activation, permutation of tokens."""
     heads = (model.heads * (model.qk_dim + model.v_dim) / 2 + model.kv_heads * model.v_dim) / layout.tp
-    shared = model.moe_ffn * model.shared_experts / layout.tp
+    shared = model.shared_ffn / layout.tp
     routed = model.top_k * (model.moe_ffn / layout.expert_tp if layout.ep == 1 else model.moe_ffn / layout.sp)
     inner = shared + routed if moe else model.ffn / layout.tp
     gate = (3, 5) if model.gated else (2, 3)

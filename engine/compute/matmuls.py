@@ -35,7 +35,7 @@ def layer_matmuls(model: Model, layout: Layout, tokens: float, moe: bool, imbala
     own = tokens / layout.sp
     products.append(Matmul("router", own, model.experts, h))
     if model.shared_experts:
-        products += _mlp("shared ", model, tokens, model.moe_ffn * model.shared_experts / t)
+        products += _mlp("shared ", model, tokens, model.shared_ffn / t)
     return products + _expert_matmuls(model, layout, tokens, imbalance)
 
 

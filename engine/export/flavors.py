@@ -21,7 +21,7 @@ def flavor_of(model: Model) -> tuple[str, str, bool]:
     (('llama3', '70B', True), ('llama3', 'gpt3-175b', False))
     """
     real = model.model_copy(update={"round_parameters": None})
-    known = next((key for key, name in FLAVORS.items() if model_named(name) == real), None)
+    known = next((key for key, name in FLAVORS.items() if model_named(name).stands_for(real)), None)
     if known:
         return (*known, True)
     family = "deepseek_v3" if model.latent else "qwen3" if model.experts else "llama3"

@@ -11,7 +11,7 @@ def name_of(model: Model) -> str | None:
     >>> name_of(model_named("mixtral-8x7b"))
     'mixtral-8x7b'
     """
-    return next((name for name in catalogue() if model_named(name) == model), None)
+    return next((name for name in catalogue() if model_named(name).stands_for(model)), None)
 
 
 def title_of(model: Model) -> str:
@@ -20,8 +20,8 @@ def title_of(model: Model) -> str:
 
 
 def shape_of(model: Model) -> dict[str, Any]:
-    """The model of a scenario document: what differs from a field's default."""
-    return model.model_dump(exclude_defaults=True)
+    """The model of a scenario document: what differs from a field's default, and whether its MLP has a gate."""
+    return {**model.model_dump(exclude_defaults=True), "gated": model.gated}
 
 
 def shape_words(model: Model) -> str:

@@ -83,8 +83,8 @@ def stages_of(model: Model, layout: Layout) -> tuple[Stage, ...]:
 
     def chunk(position: int) -> Chunk:
         first, size = firsts[position], sizes[position]
-        dense = size if not model.experts else min(size, max(0, model.dense_layers - first))
-        return Chunk(dense, size - dense, position == 0, position == placement.positions - 1)
+        moe = model.moe_layers_before(first + size) - model.moe_layers_before(first)
+        return Chunk(size - moe, moe, position == 0, position == placement.positions - 1)
 
     return tuple(
         Stage(index, tuple(chunk(place.position) for place in places)) for index, places in enumerate(placement.places)

@@ -195,7 +195,7 @@ def layer_kept_term(model: Model, layout: Layout, sequence_tokens: int, moe: boo
             k=model.top_k,
             h=model.hidden,
             x=inner * model.moe_ffn,
-            z=inner * model.moe_ffn * model.shared_experts,
+            z=inner * model.shared_ffn,
             e=model.experts,
             t=max(1, routed_cut),
         )

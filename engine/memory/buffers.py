@@ -178,7 +178,7 @@ def _mlp_term(model: Model, layout: Layout, chunk: Chunk, tokens: float) -> Term
     if chunk.moe:
         kinds.append(
             experts_working_bytes.explain(
-                T=tokens, f=model.moe_ffn, k=model.top_k, p=layout.sp, s=model.shared_experts, t=layout.tp
+                T=tokens, f=model.moe_ffn, k=model.top_k, p=layout.sp, s=model.shared_share, t=layout.tp
             )
         )
     return max(kinds, key=number_of, default=0.0)

@@ -109,19 +109,19 @@ def count(model: Model) -> Parameters:
     >>> round(count(Model(layers=80, hidden=8192, heads=64, kv_heads=8, ffn=28672, gated=True, vocab=128256)).total / 1e9, 3)
     70.554
 
-    Biases and query-key norms are left out: below 0.1 % in every model of the catalogue.
+    Biases and query-key norms count where a model has layer_vectors; without, two norms stand for all of them.
     """
     h, matrices = model.hidden, 3 if model.gated else 2
     counted = Parameters(
         attention=_attention(model),
         dense_mlp=matrices * h * model.ffn,
-        router=h * model.experts,
-        expert=matrices * h * model.moe_ffn,
-        shared_mlp=matrices * h * model.moe_ffn * model.shared_experts,
-        norms=2 * h,
+        router=h * model.experts + model.moe_vectors,
+        expert=matrices * h * model.moe_ffn + model.expert_vectors,
+        shared_mlp=matrices * h * model.shared_ffn,
+        norms=2 * h if model.layer_vectors is None else model.layer_vectors,
         embedding=(model.vocab + model.positions) * h,
         head=0 if model.tied else model.vocab * h,
-        final_norm=h,
+        final_norm=h if model.end_vectors is None else model.end_vectors,
         layers=model.layers,
         moe_layers=model.moe_layers,
         experts=model.experts,

@@ -1,5 +1,6 @@
 """The planner's form: fields, their limits, and how they become a scenario and an address."""
 
+import json
 import re
 from urllib.parse import parse_qsl
 
@@ -7,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, query_of, state_of
+from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, model_document, query_of, state_of
 from app.plan.imported import state_of_document
 from app.plan.presets import FLOORS, PLANS, RUNS
+from app.web.beside import dealt
 from engine.catalog.model import called_parameters
 from engine.catalog.scenarios import preset_document, presets
 from engine.estimate import estimate
@@ -245,3 +247,14 @@ def test_what_does_not_fit_together_is_told_beside_a_field_that_exists(given_sta
 )
 def test_the_engines_names_lead_to_fields(field: str, name: str) -> None:
     assert field_of(Refusal(field, 1, "has no meaning")) == name
+
+
+def test_a_pasted_text_is_a_config_or_a_shape_and_what_is_wrong_with_a_key_names_it() -> None:
+    shape = {"layers": 4, "hidden": 512, "heads": 8, "vocab": 1000, "ffn": 1408, "gated": True}
+    assert model_document(json.dumps(shape)) == shape
+    llama = {"model_type": "llama", "num_hidden_layers": 20_000}
+    assert model_document(json.dumps(llama)) == {"hf_config": llama}
+    said = dealt(
+        Refusal("model.hf_config.hidden_size", 20_000, "must be at most 10,000"), ["config"], field_of, ["config"]
+    )
+    assert said.beside == {"config": "model.hf_config.hidden_size = 20000: must be at most 10,000"}

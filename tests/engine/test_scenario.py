@@ -5,6 +5,9 @@ from typing import Any
 import pytest
 
 from engine.language.refusal import Refusal
+from engine.layout.layout import Layout
+from engine.layout.stages import stages_of
+from engine.memory.parameters import count
 from engine.scenario import model_from, scenario_from
 from tests.engine.conftest import Document
 
@@ -168,3 +171,30 @@ def test_everything_wrong_is_told_at_once(document: Document) -> None:
 
 def test_a_long_value_is_cut(document: Document) -> None:
     assert len(refused(document(gpus="9" * 10_000)).sentence) < 200
+
+
+@pytest.mark.parametrize("size", ["ffn", "moe_ffn"])
+def test_a_shape_with_an_inner_size_of_its_own_is_asked_whether_it_has_a_gate(size: str) -> None:
+    shape = {"layers": 2, "hidden": 512, "heads": 8, "vocab": 1000, "experts": 4, "top_k": 2, size: 1408}
+    with pytest.raises(Refusal) as refused:
+        model_from(shape)
+    assert refused.value.sentence.startswith(f"model.gated: is needed beside {size} = 1408")
+    assert count(model_from({**shape, "gated": True})).total > count(model_from({**shape, "gated": False})).total
+    assert model_from({"layers": 2, "hidden": 512, "heads": 8, "vocab": 1000}).ffn == 2048
+
+
+def test_experts_in_every_other_layer_fall_where_they_stand_in_each_stage() -> None:
+    shape = {
+        "layers": 12,
+        "hidden": 512,
+        "heads": 8,
+        "vocab": 1000,
+        "experts": 4,
+        "top_k": 2,
+        "dense_layers": 2,
+        "moe_step": 2,
+    }
+    model = model_from(shape)
+    stages = stages_of(model, Layout(tp=1, pp=4, dp=1))
+    assert [(stage.whole.dense, stage.whole.moe) for stage in stages] == [(3, 0), (1, 2), (2, 1), (1, 2)]
+    assert sum(stage.whole.moe for stage in stages) == model.moe_layers == 5
