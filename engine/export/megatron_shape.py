@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from engine.catalog.model import Model
 from engine.export.base import gap
+from engine.export.model_facts import model_gaps
 from engine.language.document import divisors
 from engine.scenario import Scenario
 
@@ -24,6 +25,22 @@ LATENT = (
     ("--qk-pos-emb-head-dim", "qk_rope_head_dim"),
     ("--v-head-dim", "v_head_dim"),
 )
+# fields of the model that the options hold, or a sentence of their own
+WRITTEN = (
+    *(field for _, field in (*SIZES, *EXPERTS, *LATENT)),
+    *(
+        "kv_heads",
+        "gated",
+        "tied",
+        "positions",
+        "shared_experts",
+        "shared_ffn",
+        "dense_layers",
+        "moe_step",
+        "routed_nodes",
+    ),
+    *("round_parameters", "rope_theta", "norm_eps", "qk_norm"),
+)
 Words = tuple[str, ...]
 
 
@@ -43,6 +60,17 @@ def shape_words(model: Model, sequence_tokens: int) -> Iterator[Words]:
         yield from (("--group-query-attention",), ("--num-query-groups", str(model.kv_heads)))
     if model.experts:
         yield from _expert_words(model)
+    yield from _fact_words(model)
+
+
+def _fact_words(model: Model) -> Iterator[Words]:
+    """What a config.json said beyond the shape."""
+    if model.rope_theta is not None:
+        yield ("--rotary-base", f"{model.rope_theta:.0f}")
+    if model.norm_eps is not None:
+        yield ("--norm-epsilon", f"{model.norm_eps:g}")
+    if model.qk_norm:
+        yield ("--qk-layernorm",)
 
 
 def _sized(model: Model, names: tuple[tuple[str, str], ...]) -> Iterator[Words]:
@@ -54,8 +82,10 @@ def _sized(model: Model, names: tuple[tuple[str, str], ...]) -> Iterator[Words]:
 def _expert_words(model: Model) -> Iterator[Words]:
     yield from _sized(model, EXPERTS)
     if model.shared_experts:
-        yield ("--moe-shared-expert-intermediate-size", str(model.shared_experts * model.moe_ffn))
-    if model.dense_layers:
+        yield ("--moe-shared-expert-intermediate-size", str(model.shared_ffn))
+    if model.moe_step > 1:
+        yield ("--moe-layer-freq", f"[{','.join(_with_experts(model))}]")
+    elif model.dense_layers:
         yield ("--moe-layer-freq", f"([0]*{model.dense_layers}+[1]*{model.moe_layers})")
     if groups := _groups(model):
         yield ("--moe-router-num-groups", str(groups))
@@ -63,6 +93,12 @@ def _expert_words(model: Model) -> Iterator[Words]:
     # without a coefficient nothing balances the experts, and the board reckons with balanced ones
     yield ("--moe-aux-loss-coeff", "1e-2")
     yield from (("--moe-grouped-gemm",), ("--moe-token-dispatcher-type", "alltoall"))
+
+
+def _with_experts(model: Model) -> Iterator[str]:
+    """1 for each layer with experts, 0 for one without."""
+    for layer in range(model.layers):
+        yield str(model.moe_layers_before(layer + 1) - model.moe_layers_before(layer))
 
 
 def _groups(model: Model) -> int | None:
@@ -103,3 +139,4 @@ def shape_gaps(scenario: Scenario) -> Iterator[str]:
         yield gap(
             "model.routed_nodes", model.routed_nodes, "so many groups do not divide the experts, so tokens go anywhere"
         )
+    yield from model_gaps(scenario, WRITTEN)

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 
+from engine.catalog.model import Model
 from engine.export.base import gap
 from engine.export.flavors import WITHOUT_STAGES, flavor_of
 from engine.export.launch import by_hand, launch_gaps
+from engine.export.model_facts import FACTS, model_gaps
 from engine.export.named import shape_words, title_of
 from engine.export.run_length import length_gaps
 from engine.export.torchtitan_layout import (
@@ -124,6 +126,8 @@ def _model_gaps(scenario: Scenario) -> Iterator[str]:
         yield gap(
             "model.round_parameters", f"{model.round_parameters:g}", "a real model has the parameters of its shape"
         )
+    # a flavor holds a shape, a sentence above names all of one that has none; neither says what only exports use
+    yield from model_gaps(scenario, [name for name in Model.model_fields if not known or name not in FACTS])
     if name in WITHOUT_STAGES and scenario.layout.pp > 1:
         yield gap("layout.pp", scenario.layout.pp, f"torchtitan cannot cut {name} into stages; it works with pp 1")
 

@@ -12,8 +12,10 @@ from typing import Any, NamedTuple, get_args
 import pytest
 
 from engine.catalog.calibration import software
+from engine.catalog.model import Model
 from engine.catalog.precision import PRECISIONS
 from engine.export import TARGETS, Export, Target, export
+from engine.export.model_facts import FACTS
 from engine.importing import read
 from engine.language.refusal import Refusal
 from engine.layout.layout import Layout, Recompute
@@ -187,3 +189,89 @@ def test_an_export_that_does_not_see_a_field_is_caught(change: Change, target: T
     except (Refusal, AssertionError, ArithmeticError, ValueError):
         return  # it could not even be written
     assert not seen(change, target.write(before), made)
+
+
+SHAPE = {"layers": 16, "hidden": 1024, "heads": 16, "vocab": 1000, "ffn": 2816, "gated": True}
+EXPERT_SHAPE = {**SHAPE, "experts": 8, "top_k": 2, "moe_ffn": 512}
+RANKS = {"q_lora_rank": 96, "kv_lora_rank": 64}
+LATENT_SHAPE = {**SHAPE, **RANKS, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16, "v_head_dim": 32}
+# every field of a Model -> a shape to start from, and the value it is given
+OF_A_MODEL: dict[str, tuple[dict[str, Any], Any]] = {
+    "layers": (SHAPE, 24),
+    "hidden": (SHAPE, 1536),
+    "heads": (SHAPE, 8),
+    "vocab": (SHAPE, 1234),
+    "kv_heads": (SHAPE, 4),
+    "head_dim": (SHAPE, 96),
+    "ffn": (SHAPE, 3072),
+    "gated": (SHAPE, False),
+    "tied": (SHAPE, True),
+    "positions": (SHAPE, 16384),
+    "experts": (EXPERT_SHAPE, 16),
+    "top_k": (EXPERT_SHAPE, 3),
+    "moe_ffn": (EXPERT_SHAPE, 768),
+    "shared_experts": (EXPERT_SHAPE, 2),
+    "routed_nodes": (EXPERT_SHAPE, 4),
+    "shared_ffn": ({**EXPERT_SHAPE, "shared_experts": 1}, 1500),
+    "dense_layers": (EXPERT_SHAPE, 3),
+    "moe_step": (EXPERT_SHAPE, 2),
+    "q_lora_rank": (LATENT_SHAPE, 128),
+    "kv_lora_rank": (LATENT_SHAPE, 80),
+    "qk_nope_head_dim": (LATENT_SHAPE, 48),
+    "qk_rope_head_dim": (LATENT_SHAPE, 24),
+    "v_head_dim": (LATENT_SHAPE, 40),
+    "layer_vectors": (SHAPE, 4096),
+    "moe_vectors": (EXPERT_SHAPE, 1024),
+    "expert_vectors": (EXPERT_SHAPE, 2048),
+    "end_vectors": (SHAPE, 2047),
+    "rope_theta": (SHAPE, 500000.0),
+    "norm_eps": (SHAPE, 1e-6),
+    "qk_norm": (SHAPE, True),
+    "round_parameters": (SHAPE, 2e8),
+}
+
+
+def of_model(shape: dict[str, Any], target: Target) -> tuple[set[str], str]:
+    """What is written and said of a model: its lines, and the sentences that begin with it."""
+    document = {"model": shape, "cluster": "hgx-b200", "gpus": 8, "layout": {"tp": 1, "pp": 1, "dp": 8}}
+    made = export(scenario_from(document), target.name)
+    lines = {line for file in made.files for line in file.text.splitlines() if not line.startswith("#")}
+    return lines, " ".join(sentence for sentence in made.left_out if sentence.startswith("model"))
+
+
+def test_every_field_of_a_model_is_changed() -> None:
+    assert set(OF_A_MODEL) == set(Model.model_fields)
+
+
+@each_target
+@pytest.mark.parametrize("name", OF_A_MODEL)
+def test_each_field_of_a_model_is_written_or_said(name: str, target: Target) -> None:
+    shape, value = OF_A_MODEL[name]
+    (lines, said), (more_lines, more_said) = of_model(shape, target), of_model({**shape, name: value}, target)
+    assert more_said != said or {line for line in more_lines ^ lines if "custom" not in line}
+
+
+@each_target
+def test_what_no_model_holds_is_said(target: Target) -> None:
+    known = {**EXPERT_SHAPE, "rope_theta": 5e5, "norm_eps": 1e-5, "qk_norm": False}
+    document = {"cluster": "hgx-b200", "gpus": 8, "layout": {"tp": 1, "pp": 1, "dp": 8}}
+    bare, whole = (
+        " ".join(export(scenario_from({**document, "model": shape}), target.name).left_out)
+        for shape in (EXPERT_SHAPE, known)
+    )
+    for fact in FACTS.values():
+        assert fact in bare and fact not in whole
+    for words in ("rope scaling", "multi-token prediction", "The router"):
+        assert words in bare and words in whole
+
+
+def test_what_a_config_says_beyond_the_shape_is_written() -> None:
+    known = {**SHAPE, "rope_theta": 5e5, "norm_eps": 1e-6, "qk_norm": True}
+    lines, _ = of_model(known, TARGETS["megatron"])
+    text = " ".join(lines)
+    assert "--rotary-base 500000" in text and "--norm-epsilon 1e-06" in text and "--qk-layernorm" in text
+
+
+def test_megatrons_own_software_fuses_the_loss_as_this_board_reckons() -> None:
+    made = export(scenario_from({**DENSE, "stack": "megatron"}), "megatron")
+    assert software()["megatron"].fused_loss and "--cross-entropy-loss-fusion" in made.files[0].text
