@@ -1,4 +1,4 @@
-"""The command line: `shardboard estimate FILE`, `export`, `import`, `schedule`, `formula`, `formulas`, `demo`, `worker`,
+"""The command line: `shardboard estimate FILE`, `export`, `import`, `model`, `schedule`, `formula`, `formulas`, `demo`, `worker`,
 `serve`, `doctor`.
 
 Heavy parts load when asked for.
@@ -98,6 +98,13 @@ def _import(options: argparse.Namespace) -> None:
         _show(options, import_answer(_whole(source, LAUNCH_BYTES)), "import")
 
 
+def _model(options: argparse.Namespace) -> None:
+    from app.cli.model import model_answer, model_text
+
+    with _opened(options.file) as source:
+        _show(options, model_answer(_whole(source, FILE_BYTES), FILE_BYTES), model_text)
+
+
 def _schedule(options: argparse.Namespace) -> None:
     from engine.pipeline.schedule_answer import ScheduleQuestion, schedule_answer
 
@@ -165,6 +172,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "estimate": _estimate,
     "export": _export,
     "import": _import,
+    "model": _model,
     "schedule": _schedule,
     "formula": _formula,
     "formulas": _formulas,
@@ -175,14 +183,18 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
 }
 
 
-def _show(options: argparse.Namespace, document: Any, kind: str) -> None:
-    """JSON for programs; for a person at a terminal, the same in columns."""
+def _show(options: argparse.Namespace, document: Any, kind: str | Callable[[Any], str]) -> None:
+    """JSON for programs; for a person at a terminal, the same in columns.
+
+    kind   what writes it for a person, or its name among the console's texts
+    """
     if options.json or not (options.text or sys.stdout.isatty()):
         _write(text_of(document))
         return
     from app.board import console
 
-    _write((console.TEXTS[kind](document) + "\n").encode())
+    write = console.TEXTS[kind] if isinstance(kind, str) else kind
+    _write((write(document) + "\n").encode())
 
 
 def _write(text: bytes) -> None:

@@ -92,6 +92,8 @@ def _questions(command: Command, members: str) -> None:
         "import", "the scenario of what another program launches: a Megatron-LM script, a settings file, a config.json"
     )
     imported.add_argument("file", metavar="FILE", help="the text; - for standard input. Nothing in it is run")
+    model = command("model", "the shape in a model's config.json, its parameters, and what became of every key")
+    model.add_argument("file", metavar="FILE", help="a config.json; - for standard input")
     schedule = command("schedule", "the exact timeline of a pipeline schedule")
     schedule.add_argument("name", metavar="NAME", help=members)
     for size, needed in SIZES:

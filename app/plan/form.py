@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from app.web.json_text import value_of
+from app.plan.pasted import CONFIG_BYTES, model_document, reduced_text
 from engine.catalog.calibration import software
 from engine.catalog.hardware import cluster_named, cluster_names
 from engine.catalog.model import catalogue
@@ -25,7 +25,6 @@ from engine.scenario import MOST_TOKENS, ScenarioDocument, scenario_from
 
 PASTED = "pasted"
 BESIDE = ("knob",)  # in the query of a chart, but no part of the plan
-CONFIG_BYTES = 20_000  # of a config.json, which travels in the URL; real ones have about 1,000
 TRILLION = 1e12
 CARD = read(ScenarioDocument, preset_document())
 BATCH = scenario_from(preset_document()).layout.global_batch
@@ -164,6 +163,7 @@ ALIASES = {"layout.dp": "gpus", "model": "model"}
 def state_of(query: Mapping[str, str]) -> dict[str, str]:
     """Every field of the form with its text, from a URL's query; what the query leaves out has its usual one."""
     state = {name: field.input.shown(query.get(name, field.usual)) for name, field in FIELDS.items()}
+    state["config"] = reduced_text(state["config"])
     if not state["nic"]:
         state["nic"] = _nic_of(state["cluster"])
     return state
@@ -230,22 +230,6 @@ def _model(document: dict[str, Any], state: Mapping[str, str]) -> None:
         document["model"] = state["model"]
         return
     document["model"] = model_document(state["config"])
-
-
-def model_document(text: str) -> dict[str, Any]:
-    """The model of a scenario document that a pasted text is: a config.json, or a shape in this board's own words.
-
-    >>> model_document('{"layers": 2, "hidden": 64}'), model_document('{"num_hidden_layers": 2}')
-    ({'layers': 2, 'hidden': 64}, {'hf_config': {'num_hidden_layers': 2}})
-    """
-    if not text:
-        raise Refusal("model.hf_config", None, "paste a model's config.json here")
-    try:
-        given = value_of(text.encode(), CONFIG_BYTES)
-    except Refusal as refusal:
-        raise Refusal("model.hf_config", None, refusal.rule) from None
-    own = isinstance(given, dict) and "model_type" not in given and {"layers", "hidden"} & given.keys()
-    return given if own else {"hf_config": given}
 
 
 def _cluster(document: dict[str, Any], state: Mapping[str, str]) -> None:

@@ -9,9 +9,11 @@ from urllib.parse import urlencode
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
+from starlette.datastructures import QueryParams
 
-from app.plan.form import FIELDS, field_of, misnamed, nics, query_of, state_of
+from app.plan.form import FIELDS, PASTED, field_of, misnamed, nics, query_of, state_of
 from app.plan.notes import Notes
+from app.plan.pasted import reading_words
 from app.plan.presets import preset_queries
 from app.plan.strip import Reading, strip_of
 from app.web.beside import Said, dealt
@@ -45,6 +47,7 @@ class Frame(ABC, Generic[B]):
     """Everything such a page shows. `board` is missing where the state has no meaning; `said` then tells why.
 
     state     the text of each input: the plan's, and what the page adds
+    pasted    a model's file as it came, before it was reduced
     path      of the page
     noun      what has no meaning yet
     figures   the template of its board
@@ -58,6 +61,7 @@ class Frame(ABC, Generic[B]):
     state: Mapping[str, str]
     said: Said
     board: B | None
+    pasted: str = ""
 
     path: ClassVar[str]
     noun: ClassVar[str]
@@ -74,23 +78,30 @@ class Frame(ABC, Generic[B]):
         """The board of a state, or a Refusal."""
 
     @classmethod
-    def of(cls, request: Request) -> Self:
-        """The page for a request: its query, and whether the browser asked for narrow figures."""
-        state = state_of(request.query_params) | texts_of(cls.own, request.query_params)
+    def of(cls, request: Request, sent: QueryParams | None = None) -> Self:
+        """The page for a request: its query, and whether the browser asked for narrow figures.
+
+        sent   the form's fields, where they came in the body: a pasted file is too long for an address
+        """
+        given = request.query_params if sent is None else sent
+        state, pasted = state_of(given) | texts_of(cls.own, given), given.get("config", "").strip()
         show_held_in(state["units"])
         try:
-            return cls(state, Said(), cls.board_of(cls.known(request), request.cookies.get("narrow") == "1"))
+            return cls(
+                state, Said(), cls.board_of(cls.known(request, sent), request.cookies.get("narrow") == "1"), pasted
+            )
         except Refusal as refusal:
-            return cls(state, dealt(refusal, cls.labels(), cls.place, DOCUMENTS), None)
+            return cls(state, dealt(refusal, cls.labels(), cls.place, DOCUMENTS), None, pasted)
 
     @classmethod
-    def known(cls, request: Request) -> dict[str, str]:
+    def known(cls, request: Request, sent: QueryParams | None = None) -> dict[str, str]:
         """The state of a request, if its query says nothing that the form does not know."""
+        given = request.query_params if sent is None else sent
         beside = (*(each.name for each in cls.own), *cls.passing)
-        if unknown := misnamed(request.query_params.multi_items(), beside):
+        if unknown := misnamed(given.multi_items(), beside):
             raise together(unknown)
-        show_held_in(request.query_params.get("units", ""))
-        return state_of(request.query_params) | texts_of(cls.own, request.query_params)
+        show_held_in(given.get("units", ""))
+        return state_of(given) | texts_of(cls.own, given)
 
     @classmethod
     def place(cls, refusal: Refusal) -> str:
@@ -146,7 +157,8 @@ class Frame(ABC, Generic[B]):
 
     @property
     def remarks(self) -> Mapping[str, str]:
-        return self.board.remarks if self.board else {}
+        read = {"config": reading_words(self.pasted)} if self.board and self.plan["model"] == PASTED else {}
+        return {**(self.board.remarks if self.board else {}), **read}
 
     @property
     def strip(self) -> tuple[Reading, ...]:
@@ -169,6 +181,8 @@ class Frame(ABC, Generic[B]):
         said: dict[str, Any] = {
             name: {"refusal": self.said.beside.get(name, ""), "remark": self.remarks.get(name, "")} for name in names
         }
+        if self.pasted and self.pasted != self.state["config"]:
+            said.setdefault("config", {})["text"] = self.state["config"]
         return script_json({"state": self.state_words, "fields": said})
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from starlette.datastructures import QueryParams
 
 from app.plan.board import Board
 from app.plan.charts import KNOBS, knob_panel, memory_panel
@@ -62,6 +63,12 @@ def advice(request: Request) -> HTMLResponse:
     """The notes of a plan with their changes tried: they take the place of those that were painted with the board."""
     state = Plan.known(request)
     return notes_part(request, Board(_estimate(state), state, False).tried_notes, f"/plan?{query_of(state)}")
+
+
+@router.post("/pasted")
+async def pasted(request: Request) -> HTMLResponse:
+    """The board for a form with a pasted file, which is reduced before it enters an address."""
+    return board_part(request, Plan.of(request, QueryParams(await request.body())))
 
 
 @router.get("/working/{path}")

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from engine.export.base import Export, gap
 from engine.export.launch import Words, by_hand, launch_gaps, nodes_of, remark, script, slurm, torchrun
 from engine.export.megatron_shape import shape_gaps, shape_words
+from engine.export.model_facts import unknown_gaps
 from engine.export.named import title_of
 from engine.export.run_length import length_gaps, steps_of
 from engine.layout.layout import Layout
@@ -149,6 +150,7 @@ def _left_out(scenario: Scenario) -> Iterator[str]:
     yield from shape_gaps(scenario)
     yield from length_gaps(scenario)
     yield from launch_gaps(scenario)
+    yield from unknown_gaps(scenario.model)
     yield from STAND_INS
     yield by_hand(scenario)
 

@@ -14,7 +14,7 @@ COUNTED = "norms and biases are counted so, but which of them the model has is s
 
 
 def model_gaps(scenario: Scenario, written: Collection[str]) -> Iterator[str]:
-    """A sentence for each field of the model that is not default and not written, then for what a Model does not hold.
+    """A sentence for each field of the model that is not default and not written.
 
     written   fields that stand in the files or in another sentence
     """
@@ -23,7 +23,6 @@ def model_gaps(scenario: Scenario, written: Collection[str]) -> Iterator[str]:
         value = getattr(model, name)
         if name not in written and value not in (field.default, None, False):
             yield gap(f"model.{name}", value, COUNTED if name in VECTORS else NO_LINE)
-    yield from unknown_gaps(model)
 
 
 def unknown_gaps(model: Model) -> Iterator[str]:

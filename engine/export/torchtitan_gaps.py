@@ -6,7 +6,7 @@ from engine.catalog.model import Model
 from engine.export.base import gap
 from engine.export.flavors import WITHOUT_STAGES, flavor_of
 from engine.export.launch import by_hand, launch_gaps
-from engine.export.model_facts import FACTS, model_gaps
+from engine.export.model_facts import FACTS, model_gaps, unknown_gaps
 from engine.export.named import shape_words, title_of
 from engine.export.run_length import length_gaps
 from engine.export.torchtitan_layout import (
@@ -62,6 +62,7 @@ def left_out(scenario: Scenario) -> Iterator[str]:
         yield gap("stack", scenario.stack_name, "torchtitan is PyTorch's own FSDP2; its steps take another time")
     yield from length_gaps(scenario)
     yield from launch_gaps(scenario)
+    yield from unknown_gaps(scenario.model)
     yield from STAND_INS
     yield by_hand(scenario)
 

@@ -72,3 +72,23 @@ def test_what_has_no_meaning_is_refused_in_one_line(
     assert (code, out) == (2, b"")
     assert err.endswith("\n") and len(err.splitlines()) == 1 and "Traceback" not in err
     assert all(part in err for part in named), err
+
+
+def test_a_config_is_read_key_by_key(shardboard: Shardboard) -> None:
+    config = {
+        "model_type": "gpt2",
+        "n_layer": 12,
+        "n_embd": 768,
+        "n_head": 12,
+        "vocab_size": 50257,
+        "n_ctx": 1024,
+        "colour": 1,
+    }
+    code, out, _ = shardboard("model", "-", stdin=json.dumps(config).encode())
+    found = json.loads(out)
+    assert code == 0 and found["parameters"] == 124_439_808 and found["read"]["n_embd"]["field"] == "hidden"
+    assert found["not_read"] == ["colour"] and found["no_effect_on_counts"] == ["n_ctx"]
+    _, text, _ = shardboard("model", "--text", "-", stdin=json.dumps(config).encode())
+    assert b"n_embd = 768  ->  hidden" in text and b"Not read: colour." in text
+    code, _, err = shardboard("model", "-", stdin=json.dumps({**config, "n_layer": "12"}).encode())
+    assert code == 2 and "model.hf_config.n_layer = 12: needs a whole number" in err

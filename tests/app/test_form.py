@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, model_document, query_of, state_of
+from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, query_of, state_of
 from app.plan.imported import state_of_document
+from app.plan.pasted import model_document
 from app.plan.presets import FLOORS, PLANS, RUNS
 from app.web.beside import dealt
 from engine.catalog.model import called_parameters

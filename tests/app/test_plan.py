@@ -1,6 +1,7 @@
 """The planner's routes: the page, its parts, every working, and what it says to values that have no meaning."""
 
 import html
+import json
 import re
 from html import unescape
 from urllib.parse import quote, urlencode
@@ -205,8 +206,11 @@ def test_what_was_typed_is_never_read_as_markup(client: TestClient) -> None:
         assert answer.status_code == 200 and "<script>alert" not in answer.text, name
 
 
-@pytest.mark.parametrize("name", [route.path for route in router.routes if isinstance(route, Route)])
-def test_the_planner_takes_only_get(client: TestClient, name: str) -> None:
+GETS = [route.path for route in router.routes if isinstance(route, Route) and "GET" in (route.methods or ())]
+
+
+@pytest.mark.parametrize("name", GETS)
+def test_what_is_read_takes_only_get(client: TestClient, name: str) -> None:
     assert client.post(name.replace("{path}", "step").replace("{name}", "memory")).status_code == 405
 
 
@@ -343,3 +347,38 @@ def test_all_published_runs_stand_on_one_page(client: TestClient) -> None:
 def test_an_mfu_says_of_which_peak_it_is_a_share(client: TestClient) -> None:
     assert "of 989 TFLOP/s (BF16)" in client.get("/plan").text
     assert "of 1.98 PFLOP/s (FP8)" in client.get("/plan?precision=fp8").text
+
+
+LLAMA = {
+    "model_type": "llama",
+    "num_hidden_layers": 32,
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "intermediate_size": 14336,
+    "vocab_size": 128256,
+}
+
+
+def test_a_pasted_file_of_64_kb_is_reduced_before_it_enters_an_address(client: TestClient) -> None:
+    chatter = {f"something_{number}": "x" * 60 for number in range(900)}
+    form = {"model": "pasted", "config": json.dumps({**LLAMA, **chatter, "sliding_window": 4096})}
+    assert len(form["config"]) > 64_000
+    answer = client.post("/plan/pasted", data=form, headers=HTMX)
+    said = json.loads(re.findall(r'id="plan-says"[^>]*>(.*?)</script>', answer.text, re.DOTALL)[0])["fields"]["config"]
+    assert answer.status_code == 200 and "Read as llama, 6 keys." in said["remark"]
+    assert "sliding_window: layers with a window of 4,096 tokens" in said["remark"]
+    assert "Not read: something_0, something_1," in said["remark"] and "and 894 more." in said["remark"]
+    assert json.loads(said["text"]) == {"sliding_window": 4096, **LLAMA} and len(answer.text.split("something_")) < 10
+
+
+def test_the_links_of_a_pasted_model_are_short(client: TestClient) -> None:
+    whole = config(json.dumps({**LLAMA, "architectures": ["LlamaForCausalLM"], "colour": "x" * 3000}))
+    page = client.get(f"/plan?{whole}&tp=8").text
+    assert "Not read: colour." in page and page.count("xxxxxxxx") == 0
+    assert client.get(f"/plan?{config(json.dumps(LLAMA))}").status_code == 200
+
+
+def test_a_key_that_is_refused_is_named_beside_the_field(client: TestClient) -> None:
+    page = client.get(f"/plan?{config(json.dumps({**LLAMA, 'num_hidden_layers': 20_000}))}").text
+    assert "model.hf_config.num_hidden_layers = 20000: must be at most 10,000" in page

@@ -20,7 +20,6 @@ CONFIG = json.dumps(
         "num_key_value_heads": 8,
         "intermediate_size": 14336,
         "vocab_size": 128256,
-        "max_position_embeddings": 8192,
         "tie_word_embeddings": False,
     }
 )
@@ -160,9 +159,12 @@ def test_a_pasted_config_is_planned_and_a_broken_one_is_told(planner: Planner) -
     expect(planner.says("config")).to_contain_text("paste a model's config.json here")
     paper.fill(BAD_CONFIG)
     expect(planner.says("config")).to_contain_text("is no JSON")
-    paper.fill(CONFIG)
+    paper.fill(json.dumps({**json.loads(CONFIG), **{f"something_{number}": "x" * 60 for number in range(900)}}))
     planner.shows("model", "pasted")
     expect(planner.says("model")).to_contain_text("32 layers")
+    expect(planner.says("config")).to_contain_text("Not read: something_0")
+    expect(paper).to_have_value(CONFIG)
+    assert len(page.url) < 1500
     paper.blur()
     page.reload()
     expect(paper).to_have_value(CONFIG)

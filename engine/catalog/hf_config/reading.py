@@ -61,7 +61,7 @@ def reading_of_config(config: object) -> Reading:
     >>> found = reading_of_config({"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4,
     ...                            "intermediate_size": 256, "vocab_size": 100, "use_cache": True, "colour": "red"})
     >>> found.fields["hidden_size"], found.assumed, found.harmless, found.not_read
-    ('hidden', {'kv_heads': 4, 'head_dim': 16}, ('use_cache',), ('colour',))
+    ('hidden', {'kv_heads': 4, 'head_dim': 16, 'tied': False}, ('use_cache',), ('colour',))
     """
     asked, name, family, tied = text_part(config)
     _refuse_layers(asked)
@@ -190,6 +190,7 @@ def _kept(config: object, asked: Asked, used: Mapping[str, Any]) -> dict[str, An
             place = place.setdefault(part, {})
         if value is not ABSENT:
             place[parts[-1]] = value
+    inner = {key: inner[key] for key in asked.given if key in inner}  # as the file has them
     if not asked.at or not isinstance(config, Mapping):
         return inner
     outside = {

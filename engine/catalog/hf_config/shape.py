@@ -34,6 +34,8 @@ def drafted(asked: Asked, name: str, family: Family, tied: bool | None) -> Draft
         _experts(asked, draft, family)
     own = asked.switch({"tie_word_embeddings": family.tied})
     draft.shape |= {"gated": family.gated, "tied": own if tied is None else tied}
+    if tied is None and "tie_word_embeddings" not in asked.used:
+        draft.assumed["tied"] = family.tied
     _positions(asked, draft, family)
     _vectors(asked, draft, family)
     _facts(asked, draft, family)

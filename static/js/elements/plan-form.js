@@ -44,13 +44,20 @@ class PlanForm extends HTMLElement {
     const { state, fields } = JSON.parse(this.said);
     for (const slot of this.querySelectorAll(".says")) {
       const name = slot.id.slice("says-".length);
-      const { refusal = "", remark = "" } = fields[name] ?? {};
+      const { refusal = "", remark = "", text } = fields[name] ?? {};
+      if (text !== undefined) this.reduce(name, text);
       this.fill(slot, refusal, remark);
       this.mark(name, slot.id, refusal !== "");
     }
     const words = document.getElementById("plan-state");
     words.toggleAttribute("data-refused", state !== "");
     if (words.textContent !== state) words.textContent = state;
+  }
+
+  // a pasted file comes back with the keys that are read alone: that is what the address holds
+  reduce(name, text) {
+    this.form.elements[name].value = text;
+    this.remember();
   }
 
   fill(slot, refusal, remark) {
