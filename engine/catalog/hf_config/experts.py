@@ -6,6 +6,7 @@ from engine.language.refusal import Refusal
 FIRST = ("first_k_dense_replace", "num_dense_layers", "moe_layer_start_index", "moe_layer_num_skipped")
 STEP = ("decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval")
 LISTED = ("mlp_layer_types", "moe_layers", "moe_layer_freq")
+MOST_LAYERS = 10_000  # as of a Model
 LAST, BARE = "moe_layer_end_index", "mlp_only_layers"
 PLACES = (*FIRST, *STEP, *LISTED, LAST, BARE)
 
@@ -18,6 +19,8 @@ def placed(asked: Asked, layers: int, leading: int) -> tuple[int, int] | None:
     >>> placed(Asked({"decoder_sparse_step": 2}), 8, 0)
     (0, 2)
     """
+    if layers > MOST_LAYERS:
+        return 0, 1  # the shape is refused, before anything is made that long
     found, said = _layers(asked, layers, leading)
     if not found:
         return None

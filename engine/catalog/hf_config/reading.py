@@ -101,18 +101,18 @@ def _model(asked: Asked, draft: Draft) -> Model:
         said = []
         for each in refusal.all:
             field = each.field.rpartition(".")[2]
-            key = draft.sources.get(field) or families_key(field)
+            key = draft.sources.get(field) or _usual_key(field)
             said.append(Refusal(asked.path(key), each.value, each.rule, each.nearest, each.code))
         raise together(said) from None
 
 
-def families_key(field: str) -> str:
+def _usual_key(field: str) -> str:
     """The usual key of a field that the file did not give."""
     return next((keys[0] for each in families().values() if (keys := each.names.get(field))), field)
 
 
 @lru_cache(maxsize=1)
-def _matters() -> dict[str, str | None]:
+def known_to_matter() -> dict[str, str | None]:
     """Every key that some family reads, or that is known to change a model -> the field it gives, where it is one."""
     found: dict[str, str | None] = dict.fromkeys((*key_lists()["matters"], *OWN_KEYS, *PLACES))
     for family in families().values():
@@ -129,7 +129,7 @@ def _switches(family: Family) -> Iterator[str]:
 
 def _sorted_out(asked: Asked, name: str, model: Model) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Keys without effect, and keys that nobody knows; a key that matters and was not read is refused."""
-    lists, matters = key_lists(), _matters()
+    lists, matters = key_lists(), known_to_matter()
     harmless, unknown = [], []
     for key, value in _flat(asked.given):
         if key in asked.used or key in (*ALWAYS, *INSIDE, *lists["acts"], *lists["left_out"]):

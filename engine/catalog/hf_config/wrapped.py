@@ -55,7 +55,7 @@ def _inside(asked: Asked) -> str | None:
 def _inner_type(outer: object) -> object:
     """The family of a text part that names none: the outer one's own, if it has one."""
     known = families()
-    return next((name for name in (f"{outer}_text", outer) if name in known), None)
+    return next((name for name in (f"{outer}_text", str(outer)) if name in known), None)
 
 
 def _family(asked: Asked, name: object) -> tuple[str, Family]:

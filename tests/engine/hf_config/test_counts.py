@@ -6,13 +6,18 @@ public.jsonl    shapes of public config.json files, with the total of the weight
 """
 
 import json
+import math
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.catalog.hf_config import families, model_of_config, reading_of_config, reduced
+from engine.catalog.hf_config.family import key_lists
+from engine.catalog.hf_config.reading import known_to_matter
 from engine.language.refusal import Refusal
 from engine.memory.parameters import count
 
@@ -78,3 +83,38 @@ def test_active_parameters_are_those_published() -> None:
     assert active["mixtral-8x7b"] == pytest.approx(12.9e9, rel=0.01)
     assert active["gpt-oss-120b"] == pytest.approx(5.7e9, rel=0.01)  # 5.1 B without the embedding, as its card counts
     assert active["deepseek-v3"] == pytest.approx(37e9, rel=0.02)
+
+
+ODD = (None, True, False, 0, 1, -1, 7, 10**9, 10**400, 1e300, math.nan, -math.inf, "", "false", "8", "x" * 5000)
+NESTED = ([], [1], [None], [[1]], ["full_attention"], ["dense"] * 6, {}, {"a": 1}, {"model_type": "llama"})
+JUNK = st.sampled_from([*ODD, *NESTED])
+KEYS = st.sampled_from(
+    [
+        *known_to_matter(),
+        *key_lists()["acts"],
+        *key_lists()["left_out"],
+        "text_config",
+        "model_type",
+        "layer_types",
+        "architectures",
+    ]
+)
+
+
+@settings(max_examples=400)
+@given(
+    row=st.sampled_from([*rows("counted.jsonl"), *rows("public.jsonl")]),
+    spoiled=st.dictionaries(KEYS, JUNK, max_size=3),
+)
+def test_a_spoiled_file_of_any_family_is_read_and_reduced_or_refused_by_its_key(
+    row: dict[str, Any], spoiled: dict[str, Any]
+) -> None:
+    try:
+        found = reading_of_config({**row["config"], **spoiled})
+    except Refusal as refusal:
+        assert (
+            refusal.field.startswith("model.hf_config") and len(refusal.sentence) < 700 and "\n" not in refusal.sentence
+        )
+        return
+    assert math.isfinite(count(found.model).total)
+    assert model_of_config(found.kept) == found.model
