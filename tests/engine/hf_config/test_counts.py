@@ -38,7 +38,7 @@ NEVER_THERE = {  # families that keep their code beside their weights, and text 
 }
 REFUSABLE = (
     *("word_embed_proj_dim", "mlp_only_layers", "use_bias", "mlp_bias", "moe_layer_end_index", "num_key_value_heads"),
-    *("use_qk_norm", "attn_config.kv_n_heads", "head_dim"),
+    *("use_qk_norm", "attn_config.kv_n_heads", "head_dim", "first_k_dense_replace"),
 )
 
 
