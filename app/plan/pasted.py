@@ -30,7 +30,7 @@ def reduced_text(text: str) -> str:
     """A config.json without the keys that nobody reads; any other text as it is.
 
     >>> llama = '{"model_type": "llama", "num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 4, '
-    >>> reduced_text(llama + '"intermediate_size": 256, "vocab_size": 100, "torch_dtype": "bfloat16"}')[-46:]
+    >>> reduced_text(llama + '"intermediate_size": 256, "vocab_size": 100, "torch_dtype": "bfloat16"}')[-45:]
     ' "intermediate_size": 256, "vocab_size": 100}'
     """
     found = _reading(text)
