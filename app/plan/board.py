@@ -11,6 +11,7 @@ from app.plan.form import query_of
 from app.plan.notes import Notes, changes_of, tried, untried
 from app.plan.presets import run_at
 from app.plan.remarks import pipeline_remark, remarks
+from app.plan.taken import command_text
 from app.plan.terms import shown_terms
 from engine.accounts.published import Judged, judge
 from engine.advice import advised
@@ -39,6 +40,11 @@ class Board:
     @property
     def query(self) -> str:
         return query_of(self.state)
+
+    @property
+    def command(self) -> str:
+        """The command line that answers the same."""
+        return command_text(self.state)
 
     @property
     def binary(self) -> bool:

@@ -14,6 +14,7 @@ from starlette.datastructures import QueryParams
 from app.plan.form import FIELDS, PASTED, field_of, misnamed, nics, query_of, state_of
 from app.plan.notes import Notes
 from app.plan.pasted import reading_words
+from app.plan.pins import pin_of, query_text
 from app.plan.presets import preset_queries
 from app.plan.strip import Reading, strip_of
 from app.web.beside import Said, dealt
@@ -164,6 +165,11 @@ class Frame(ABC, Generic[B]):
     def strip(self) -> tuple[Reading, ...]:
         """The answer in short; nothing where the state has no meaning."""
         return strip_of(self.board.estimate, binary=self.state["units"] != "GB") if self.board else ()
+
+    @property
+    def pinned(self) -> str:
+        """This plan as a pin: its query, this version, and what it answers."""
+        return query_text([pin_of(self.query, self.board.estimate)]) if self.board else ""
 
     @property
     def state_words(self) -> str:

@@ -10,7 +10,9 @@ from app.plan.board import Board
 from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
 from app.plan.frame import Frame, board_part, notes_part
+from app.plan.pins import RESULTS, Pins
 from app.plan.presets import PLANS, RUNS, preset_queries
+from app.plan.taken import document_text, numbers_text
 from app.plan.terms import LOST_TO_KERNELS, is_held, term_at
 from app.web.render import page, part
 from engine.accounts.kernel_list import kernel_list
@@ -56,6 +58,30 @@ def board(request: Request) -> HTMLResponse:
 def published(request: Request) -> HTMLResponse:
     """Every published run of the catalogue, beside its prediction."""
     return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS))
+
+
+@router.get("/pins")
+def pins(request: Request) -> HTMLResponse:
+    """Pinned plans side by side."""
+    return page(request, "plan/pins.html", view=Pins.of(request.query_params.multi_items()), results=RESULTS)
+
+
+@router.get("/document.json")
+def document(request: Request) -> Response:
+    """The plan as POST /api/estimate takes it."""
+    state = Plan.known(request)
+    _estimate(state)  # or the sentence that says why there is none
+    return _kept(document_text(state), "plan.json", "application/json")
+
+
+@router.get("/numbers.csv")
+def numbers(request: Request) -> Response:
+    """Every number of the answer, with its unit and source."""
+    return _kept(numbers_text(_estimate(Plan.known(request))), "plan.csv", "text/csv; charset=utf-8")
+
+
+def _kept(text: str, name: str, kind: str) -> Response:
+    return Response(text, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
 @router.get("/advice")

@@ -18,7 +18,8 @@ def shown_terms(estimate: Estimate) -> dict[str, Value]:
     """Every number of the planner.
 
     As in the document ("step.seconds", "memory.stages.0.weights_bytes"), and besides what a stage needs of its GPU
-    ("needed.0"), the days with failures, both lenses of a comparison ("napkin.days", "exact.days") and the losses of the waterfall ("lost.tp").
+    ("needed.0"), what is sent for a collective in a step ("wires.0"), the days with failures, both lenses of a comparison
+    ("napkin.days", "exact.days") and the losses of the waterfall ("lost.tp").
     """
     rows = comparisons(estimate)
     return {
@@ -26,6 +27,7 @@ def shown_terms(estimate: Estimate) -> dict[str, Value]:
         **{f"needed.{stage.stage}": stage.needed for stage in estimate.stages},
         **{f"napkin.{row.name}": row.napkin for row in rows},
         **{f"exact.{row.name}": row.exact for row in rows},
+        **{f"wires.{at}": each.sent_in_step for at, each in enumerate(estimate.step.communication)},
         **_with_failures(estimate),
         **_lost(estimate),
     }

@@ -14,6 +14,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app import __version__
 from app.board.figures.doodles import silent_rank, tray
 from app.board.svg import swatch
 from app.settings import settings
@@ -122,6 +123,7 @@ def _render(request: Request, template: str, view: dict[str, Any]) -> str:
     theme = request.cookies.get("theme", THEMES[0])
     frame = {
         "request": request,
+        "version": __version__,
         "asset": request.app.state.assets.url,
         "places": [place for place in PLACES if place[1] in request.app.state.paths],
         "theme": theme if theme in THEMES else THEMES[0],

@@ -41,7 +41,7 @@ class AxisRow:
     @property
     def reach(self) -> Reach:
         """The groups over which it sends most: with HSDP those that shard, not those that replicate."""
-        return max(self.collectives, key=lambda c: c.sent.value * c.count).reach
+        return max(self.collectives, key=lambda c: c.sent_in_step.value).reach
 
     @property
     def farthest(self) -> Reach:
@@ -66,7 +66,7 @@ class AxisRow:
     @property
     def sent_bytes(self) -> float:
         """What one GPU sends, over whatever link.   [bytes]"""
-        return sum(c.sent.value * c.count for c in self.collectives)
+        return sum(c.sent_in_step.value for c in self.collectives)
 
     @property
     def nvlink_bytes(self) -> float:

@@ -21,7 +21,7 @@ def data_parallel_reach(estimate: Estimate) -> Iterator[Finding]:
     traffic = [c for c in estimate.step.communication if c.axis == "dp" and c.reach.wire == "spine"]
     if reach.wire != "spine" or not traffic:
         return
-    sent = sum(c.sent.value * c.count for c in traffic)
+    sent = sum(c.sent_in_step.value for c in traffic)
     shown = sum(c.exposed.value for c in traffic)
     if shown < estimate.scenario.calibration.factor("seen_share") * estimate.step.seconds.value:
         return

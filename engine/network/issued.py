@@ -40,6 +40,19 @@ def exposed_s(n: Number, t: Number, x: Number) -> Number:
     return n * t * x
 
 
+@formula(r"<n> \cdot <S>", unit="bytes", source="So many times what one of them sends")
+def sent_in_step_bytes(n: Number, S: Number) -> Number:
+    """What one GPU sends in a step for all collectives of one kind.   [bytes]
+
+    n   how often a step issues it     [count or none]
+    S   what one of them sends         [bytes]
+
+    >>> sent_in_step_bytes(640, 1e6) / 1e6
+    640.0
+    """
+    return n * S
+
+
 @dataclass(frozen=True)
 class Collective:
     """One kind of collective of a step, on the busiest stage.
@@ -81,6 +94,11 @@ class Collective:
         if self.op == "send":
             return self.payload
         return SENT[self.op].explain("sent", S=self.payload, n=self.reach.size)
+
+    @cached_property
+    def sent_in_step(self) -> Term:
+        """Bytes one GPU sends in a step for all of them."""
+        return sent_in_step_bytes.explain(f"{self.what}: sent per GPU and step", n=self.times, S=self.sent)
 
     @cached_property
     def seconds(self) -> Term:

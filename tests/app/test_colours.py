@@ -108,6 +108,13 @@ def test_all_axes_stay_apart_for_most_eyes(board: int) -> None:
         assert distance(PAIRS[one][board], PAIRS[other][board], "everyone") >= 10
 
 
+@pytest.mark.parametrize("board", range(2), ids=BOARDS)
+@pytest.mark.parametrize("eyes", ["everyone", "protanopia", "deuteranopia"])
+def test_what_is_wrong_does_not_look_like_an_axis_that_is_drawn_beside_it(eyes: str, board: int) -> None:
+    """A stage of the pipeline is no error: tensor parallelism over nodes was drawn in what looked like PP."""
+    assert distance(PAIRS["bad"][board], PAIRS["pp"][board], eyes) >= 9
+
+
 def test_every_mood_of_a_note_has_its_colour() -> None:
     styles = (settings().static / "css" / "slips.css").read_text(encoding="utf-8")
     moods = {*get_args(Severity), *get_args(get_type_hints(Verdict)["mood"])}
