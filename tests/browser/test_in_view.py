@@ -29,7 +29,7 @@ def inside(found: Locator, width: int, height: int) -> bool:
 def test_the_answer_is_in_view_with_every_control(visit: Visit, frame: type[Frame], size: tuple[int, int]) -> None:
     page = visit(frame.path, width=size[0], height=size[1])
     strip = page.locator("#plan-strip")
-    readings = strip.locator("a")
+    readings = strip.locator(".plan-reading")
     assert readings.count() == 5
     names = [each.name for _, inputs in frame.groups for each in inputs if each.name not in HIDDEN]
     assert len(names) > 10
