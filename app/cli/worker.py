@@ -26,12 +26,13 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def work(demo: str, knobs: Mapping[str, object], out: str) -> None:
-    """Be the rank that torchrun's environment says. What goes wrong inside is for whoever reads torchrun's output."""
+    """Be the rank that torchrun's environment says, and leave. What goes wrong inside is for whoever reads torchrun's output."""
     if find_spec("torch") is None:
         raise Refusal("torch", None, "is not installed, and a rank trains with it: pip install 'shardboard[demos]'")
     if missing := [name for name in PLACE if not os.environ.get(name, "").isdecimal()]:
         rule = f"is not set, so nobody knows which rank this is: start it by torchrun … --no-python shardboard worker --demo {demo}"
         raise Refusal(missing[0], None, rule)
+    from app.runner.rank.leaving import leave
     from app.runner.worker import Place, run_placed
 
     try:
@@ -40,4 +41,5 @@ def work(demo: str, knobs: Mapping[str, object], out: str) -> None:
         raise
     except Exception:
         traceback.print_exc()
-        raise SystemExit(FAILED) from None
+        leave(FAILED)
+    leave(0)

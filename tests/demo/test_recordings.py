@@ -3,10 +3,9 @@
 import asyncio
 import json
 import os
-import socket
 import subprocess
 import sys
-import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from app.runner.catalog import DEMOS, demo_named
 from app.runner.event_kinds import RUN_EVENTS, RunEvent
 from app.runner.fake import record
 from app.runner.fake.event_kinds import TRACE_EVENTS
-from app.settings import ROOT
+from tests.demo.torchrun import OLD_WORKER, WORKER, torchrun
 
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
 
@@ -72,67 +71,51 @@ def test_the_command_line_refuses_in_one_line(capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr().err.count("\n") == 1
 
 
-def free_port() -> int:
-    with socket.socket() as any_port:
-        any_port.bind(("127.0.0.1", 0))
-        return any_port.getsockname()[1]
-
-
-def program(folder: Path) -> Path:
-    """`shardboard` in a folder of its own, as pip writes it from the project's entry points."""
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
-    module, _, function = scripts["shardboard"].partition(":")
-    made = folder / "shardboard"
-    made.write_text(f"#!{sys.executable}\nimport sys\nfrom {module} import {function}\nsys.exit({function}())\n")
-    made.chmod(0o755)
-    return made
-
-
-@pytest.mark.parametrize(
-    ("nodes", "worker"), [(1, ["-m", "app.demo.worker"]), (2, ["--no-python", "shardboard", "worker"])]
-)
-def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: list[str]) -> None:
+@pytest.mark.parametrize(("nodes", "worker"), [(1, OLD_WORKER), (2, WORKER)])
+def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: Sequence[str]) -> None:
     """Two agents on this machine stand for two nodes: the ranks of both meet in one file, written by rank 0."""
     pytest.importorskip("torch")
-    out = tmp_path / "events.jsonl"
-    environment = {**os.environ, "TMPDIR": str(tmp_path), "OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
-    environment["PATH"] = f"{program(tmp_path).parent}{os.pathsep}{os.environ['PATH']}"
-    per_node = [
-        sys.executable,
-        "-m",
-        "torch.distributed.run",
-        "--nproc-per-node",
-        "2",
-        "--nnodes",
-        str(nodes),
-        "--master-addr",
-        "127.0.0.1",
-        "--master-port",
-        str(free_port()),
-    ]
-    asked = ["--demo", "ddp", "--out", str(out), "layers=1", "steps=2", "hidden=64"]
-    agents = [
-        subprocess.Popen(
-            [*per_node, "--node-rank", str(node), *worker, *asked],
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for node in range(nodes)
-    ]
-    try:
-        for agent in agents:
-            _, said = agent.communicate(timeout=120)
-            assert agent.returncode == 0, said[-3000:]
-    finally:
-        for agent in agents:
-            agent.kill()
-            agent.wait()
+    out, agents = torchrun(tmp_path, nodes, worker)
+    assert all(agent.code == 0 for agent in agents), agents
     events: list[Any] = RUN_EVENTS.read_lines(out.read_bytes())
     assert [event.seq for event in events] == list(range(1, len(events) + 1)) and events[0].demo == "ddp"
     assert {event.rank for event in events if event.KIND == "step"} == {*range(2 * nodes), "ref"}
     assert events[-1].KIND == "run.done" and events[-1].ok
+
+
+@pytest.mark.soak
+def test_a_hundred_runs_of_torchrun_beside_a_busy_processor_end_well(tmp_path: Path) -> None:
+    """A rank that ended by a signal after all went well took its agent along, and the other agent waited for it."""
+    pytest.importorskip("torch")
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        for number in range(100):
+            (folder := tmp_path / str(number)).mkdir()
+            _, agents = torchrun(folder, 1 + number % 2, WORKER)
+            assert all(agent.code == 0 for agent in agents), (number, agents)
+    finally:
+        busy.kill()
+        busy.wait()
+
+
+@pytest.mark.parametrize(("fails", "code"), [(False, 0), (True, 1)])
+def test_a_worker_leaves_before_its_interpreter_ends(tmp_path: Path, fails: bool, code: int) -> None:
+    """gloo's threads still ask for Python's lock then, and an interpreter that ends answers them with SIGABRT."""
+    pytest.importorskip("torch")
+    program = f"""
+import atexit
+from app.cli import main
+from app.runner import worker
+def run_placed(*_):
+    if {fails}: raise RuntimeError("on purpose")
+atexit.register(print, "the interpreter ended")
+worker.run_placed = run_placed
+main.main(["worker", "--demo", "ddp"])
+"""
+    place = {"RANK": "0", "WORLD_SIZE": "2", "LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2"}
+    ran = subprocess.run([sys.executable, "-c", program], env=os.environ | place, capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert ("on purpose" in ran.stderr) == fails
 
 
 def test_a_worker_that_nobody_has_placed_is_refused(

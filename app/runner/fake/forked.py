@@ -14,6 +14,7 @@ from app.runner.fake.events import failed
 from app.runner.fake.request import FakeRequest, fake_request
 from app.runner.fake.roles import Role, role_named
 from app.runner.fake.trace import trace
+from app.runner.rank.leaving import leave
 
 STDOUT = 1
 
@@ -62,8 +63,8 @@ def main() -> None:
     roles = [role_named(request, name) for name in names.split(",")]
     if len(roles) == 1:
         trace(request, roles[0], write)
-    else:
-        trace_roles(request, roles, int(jobs))
+        leave(0)
+    trace_roles(request, roles, int(jobs))
 
 
 if __name__ == "__main__":
