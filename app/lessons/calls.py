@@ -29,7 +29,7 @@ from app.lessons.exercises import exercise_named
 from app.lessons.glossary import reference_named, word_named
 from app.lessons.prose import Pieces, Shown, sentence
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
-from app.plan.form import document_of, misnamed, query_of, state_of
+from app.plan.form import FIELDS, document_of, query_of, state_of
 from app.plan.presets import preset_queries
 from app.plan.terms import term_at
 from app.web.render import environment, mathml
@@ -248,7 +248,7 @@ def plan_query(preset: str, fields: Mapping[str, Any]) -> str:
     query = choose("preset", preset, preset_queries(tuple(presets())), "the presets are {names}")
     told = {"units": "GB", **fields}  # as the lesson shows it
     given = {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in told.items()}
-    if unknown := misnamed(given.items()):
+    if unknown := strangers(given, FIELDS, "the planner has no such field"):
         raise together(unknown)
     return query_of(state_of({**dict(parse_qsl(query, keep_blank_values=True)), **given}))
 

@@ -15,7 +15,6 @@ from engine.catalog.hardware import cluster_named, cluster_names
 from engine.catalog.model import catalogue
 from engine.catalog.precision import PRECISIONS
 from engine.catalog.scenarios import preset_document
-from engine.language.choice import strangers
 from engine.language.document import read
 from engine.language.domain import TINY
 from engine.language.inputs import Amount, Choice, Input, Words, YesNo
@@ -56,6 +55,8 @@ class Field:
 
     def value(self, text: str) -> Any:
         """What the document is told, or a Refusal that names its field. Bounds are the engine's, unless it counts otherwise."""
+        if not text.strip() and isinstance(self.input, Amount) and not self.input.absent:
+            raise Refusal(".".join(self.path) or self.name, "", "is empty, and needs a number", self.usual)
         try:
             value: Any = self.input.read(text)
         except Refusal as refusal:
@@ -174,15 +175,13 @@ def _nic_of(cluster: str) -> str:
     return f"{cluster_named(known).nic_gbit_per_s:g}"
 
 
-def misnamed(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) -> list[Refusal]:
-    """What a query says that the form cannot hold: names it does not know, and names given twice.
+def given_twice(query: Iterable[tuple[str, str]], beside: Iterable[str] = BESIDE) -> list[Refusal]:
+    """Fields that a query names twice.
 
     beside   names that mean something else to the page that asks
     """
     given = [name for name, _ in query]
-    unknown = strangers(dict.fromkeys(given), (*FIELDS, *beside), "the planner has no such field")
-    twice = [Refusal(name, None, "is given twice") for name in (*FIELDS, *beside) if given.count(name) > 1]
-    return unknown + twice
+    return [Refusal(name, None, "is given twice") for name in (*FIELDS, *beside) if given.count(name) > 1]
 
 
 def nics() -> dict[str, float]:

@@ -11,7 +11,8 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
-from app.plan.form import FIELDS, PASTED, field_of, misnamed, nics, query_of, state_of
+from app.plan.form import FIELDS, PASTED, field_of, given_twice, nics, query_of, state_of
+from app.plan.ignored import ignored
 from app.plan.notes import Notes
 from app.plan.pasted import reading_words
 from app.plan.pins import pin_of, query_text
@@ -49,6 +50,7 @@ class Frame(ABC, Generic[B]):
 
     state     the text of each input: the plan's, and what the page adds
     pasted    a model's file as it came, before it was reduced
+    ignored   sentences about names in the address that are no input
     path      of the page
     noun      what has no meaning yet
     figures   the template of its board
@@ -63,6 +65,7 @@ class Frame(ABC, Generic[B]):
     said: Said
     board: B | None
     pasted: str = ""
+    ignored: tuple[str, ...] = ()
 
     path: ClassVar[str]
     noun: ClassVar[str]
@@ -86,21 +89,25 @@ class Frame(ABC, Generic[B]):
         """
         given = request.query_params if sent is None else sent
         state, pasted = state_of(given) | texts_of(cls.own, given), given.get("config", "").strip()
+        told = ignored(given.multi_items(), cls.beside())
         show_held_in(state["units"])
         try:
-            return cls(
-                state, Said(), cls.board_of(cls.known(request, sent), request.cookies.get("narrow") == "1"), pasted
-            )
+            board = cls.board_of(cls.known(request, sent), request.cookies.get("narrow") == "1")
         except Refusal as refusal:
-            return cls(state, dealt(refusal, cls.labels(), cls.place, DOCUMENTS), None, pasted)
+            return cls(state, dealt(refusal, cls.labels(), cls.place, DOCUMENTS), None, pasted, told)
+        return cls(state, Said(), board, pasted, told)
+
+    @classmethod
+    def beside(cls) -> tuple[str, ...]:
+        """Names in its query besides the plan's."""
+        return (*(each.name for each in cls.own), *cls.passing)
 
     @classmethod
     def known(cls, request: Request, sent: QueryParams | None = None) -> dict[str, str]:
-        """The state of a request, if its query says nothing that the form does not know."""
+        """The state of a request, if its query says nothing twice."""
         given = request.query_params if sent is None else sent
-        beside = (*(each.name for each in cls.own), *cls.passing)
-        if unknown := misnamed(given.multi_items(), beside):
-            raise together(unknown)
+        if twice := given_twice(given.multi_items(), cls.beside()):
+            raise together(twice)
         show_held_in(given.get("units", ""))
         return state_of(given) | texts_of(cls.own, given)
 
@@ -189,7 +196,7 @@ class Frame(ABC, Generic[B]):
         }
         if self.pasted and self.pasted != self.state["config"]:
             said.setdefault("config", {})["text"] = self.state["config"]
-        return script_json({"state": self.state_words, "fields": said})
+        return script_json({"state": self.state_words, "ignored": ". ".join(self.ignored), "fields": said})
 
 
 def board_part(request: Request, view: Frame[Any]) -> HTMLResponse:

@@ -18,6 +18,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from importlib import metadata
 from pathlib import Path
 
@@ -189,12 +190,17 @@ def _subset(carried: Carried, data: bytes, say: Callable[[str], None]) -> bytes:
 
 
 def _own_files(static: Path) -> list[tuple[str, str]]:
-    """Our files in an order in which each comes after those it names: pictures, elements, main.js, the one style sheet."""
+    """Our files in an order in which each comes after those it names: pictures, scripts, the one style sheet."""
     pictures = sorted(static.glob("*.svg"))
-    scripts = [*sorted(static.glob("js/elements/*.js")), *sorted(static.glob("js/*.js"))]
+    scripts = {path.name: path.read_text() for path in sorted(static.glob("js/**/*.js"))}
     styles = sorted(static.glob("css/**/*.css"), key=lambda path: (path.stem != "tokens", path))
     sheet = re.sub(r"/\*.*?\*/\s*", "", "\n".join(path.read_text() for path in styles), flags=re.DOTALL)
-    return [*((path.name, path.read_text()) for path in (*pictures, *scripts)), ("board.css", sheet)]
+    named = {name: [other for _, other in _NAMED.findall(text) if other in scripts] for name, text in scripts.items()}
+    ordered = [(name, scripts[name]) for name in TopologicalSorter(named).static_order()]
+    return [*((path.name, path.read_text()) for path in pictures), *ordered, ("board.css", sheet)]
+
+
+_NAMED = re.compile(r'"(\./)?(?:elements/)?([\w-]+\.\w+)"')  # a file of ours, quoted
 
 
 def _with_addresses(text: str, names: dict[str, str]) -> str:
@@ -208,7 +214,7 @@ def _with_addresses(text: str, names: dict[str, str]) -> str:
         known = names.get(match[2])
         return f'"./{known}"' if known else match[0]
 
-    return re.sub(r'"(\./)?(?:elements/)?([\w-]+\.\w+)"', address, text)
+    return _NAMED.sub(address, text)
 
 
 def _write(folder: Path, name: str, data: bytes, say: Callable[[str], None]) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, misnamed, query_of, state_of
+from app.plan.form import FIELDS, GROUPS, Field, document_of, field_of, given_twice, query_of, state_of
 from app.plan.imported import state_of_document
 from app.plan.pasted import model_document
 from app.plan.presets import FLOORS, PLANS, RUNS
@@ -195,11 +195,24 @@ def test_every_refusal_stands_beside_a_field_that_exists(given_state: dict[str, 
             assert field_of(each) in FIELDS, each.sentence
 
 
-def test_a_query_that_says_more_than_the_form_can_hold_is_told_name_by_name() -> None:
-    assert misnamed([(name, "") for name in FIELDS]) == []
-    unknown, twice = misnamed([("tpp", "8"), ("pp", "2"), ("pp", "4")])
-    assert (unknown.field, unknown.nearest) == ("tpp", "tp")
+def test_a_field_that_is_given_twice_is_told() -> None:
+    assert given_twice([(name, "") for name in FIELDS]) == []
+    (twice,) = given_twice([("tpp", "8"), ("pp", "2"), ("pp", "4")])
     assert twice.sentence == "pp: is given twice"
+
+
+@pytest.mark.parametrize("field", [field for field in FIELDS.values() if field.path], ids=lambda field: field.name)
+def test_a_cleared_field_says_what_it_needs(field: Field) -> None:
+    """Beside the field, without its path and quotation marks; where empty has a meaning it has that."""
+    try:
+        scenario_from(document_of(state_of({field.name: ""})))
+    except Refusal as refusal:
+        assert field_of(refusal) == field.name
+        assert '""' not in refusal.advice and refusal.advice.strip()
+        if isinstance(field.input, Amount):
+            assert refusal.advice.startswith("is empty, and needs a number") and refusal.nearest == field.usual
+    else:
+        assert not isinstance(field.input, Amount) or field.input.absent or field.name == "nic"
 
 
 REFUSED_BY_MEANING = [

@@ -193,6 +193,17 @@ def test_a_key_that_the_form_does_not_know_is_not_passed_over_in_silence(client:
     assert "the planner has no such field" in answer.text
 
 
+@pytest.mark.parametrize("page", ["/plan", "/topology"])
+@pytest.mark.parametrize(
+    ("query", "nearest"), [("utm_source=x", ""), ("pipelin=2", "pp (pipeline"), ("tpp=8", "tp (tensor")]
+)
+def test_a_name_that_nobody_knows_empties_no_board(client: TestClient, page: str, query: str, nearest: str) -> None:
+    plain, given = client.get(f"{page}?pp=2").text, client.get(f"{page}?pp=2&{query}").text
+    assert plain.count("<svg") == given.count("<svg") and "has no meaning" not in given
+    told = given.split('id="plan-ignored"')[1].split("</p>")[0]
+    assert query.partition("=")[0] in told and nearest in unescape(told)
+
+
 def test_the_nearest_value_that_a_refusal_names_is_taken(client: TestClient) -> None:
     for query, better in (("tp=6", "tp=4"), ("gpus=1000", "gpus=1024"), ("batch=513", "batch=544"), ("vp=2", "vp=1")):
         assert said(client.get(f"/plan?{query}").text), query
@@ -226,7 +237,7 @@ def test_every_knob_can_be_turned(client: TestClient, knob: str) -> None:
     assert f">{html.escape(FIELDS[knob].label)}</th>" in client.get(f"/plan/chart/knob?knob={knob}").text
 
 
-@pytest.mark.parametrize("query", ["batch=513", "gpus=many", "tpp=8", "model=gpt-9"])
+@pytest.mark.parametrize("query", ["batch=513", "gpus=many", "tp=8&tp=4", "model=gpt-9"])
 def test_a_plan_without_meaning_leaves_the_chart_that_is_there(client: TestClient, query: str) -> None:
     for name in ("memory", "knob"):
         answer = client.get(f"/plan/chart/{name}?{query}", headers=HTMX)

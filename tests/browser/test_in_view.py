@@ -81,6 +81,7 @@ def test_a_folded_group_stays_folded(visit: Visit) -> None:
     page = visit("/plan")
     page.locator(".plan-group[data-group=memory] > summary").click()
     expect(page.locator("#zero")).to_be_hidden()
+    page.wait_for_function("localStorage.getItem('fold memory')")  # a toggle is told a moment later
     page.reload()
     expect(page.locator("#zero")).to_be_hidden()
     page.locator(".plan-group[data-group=memory] > summary").click()

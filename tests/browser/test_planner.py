@@ -211,3 +211,50 @@ def test_a_very_long_config_is_told_and_breaks_nothing(visit: Visit) -> None:
     expect(page.locator("#says-config")).to_contain_text("is no JSON")
     page.locator("#config").fill("y" * 30_000)
     expect(page.locator("#says-config")).to_contain_text("larger than")
+
+
+def turned(planner: Planner, name: str, value: str) -> None:
+    planner.number(name).fill(value)
+    planner.number(name).blur()
+    planner.shows(name, value)
+
+
+def test_back_undoes_a_knob_and_forward_turns_it_again(planner: Planner) -> None:
+    page = planner.page
+    turned(planner, "pp", "2")
+    page.locator("#zero label", has_text="0").click()
+    planner.shows("zero", "0")
+    page.go_back()
+    expect(page.locator("#zero input:checked")).to_have_value("1")
+    expect(planner.number("pp")).to_have_value("2")
+    page.go_back()
+    expect(planner.number("pp")).to_have_value("4")
+    expect(page.locator("#plan-strip b").first).to_have_text("4.91 s")
+    page.go_forward()
+    expect(planner.number("pp")).to_have_value("2")
+    planner.shows("pp", "2")
+
+
+def test_a_button_and_ctrl_z_undo_outside_of_text(planner: Planner) -> None:
+    page, undo = planner.page, planner.page.locator("[data-undo]")
+    expect(undo).to_be_hidden()
+    turned(planner, "pp", "2")
+    turned(planner, "gpus", "2048")
+    undo.click()
+    expect(planner.number("gpus")).to_have_value("1024")
+    page.locator("#plan-title").click()
+    page.keyboard.press("Control+z")
+    expect(planner.number("pp")).to_have_value("4")
+    expect(undo).to_be_hidden()
+
+
+def test_a_field_that_is_cleared_keeps_the_drawing_and_says_what_it_needs(planner: Planner) -> None:
+    page = planner.page
+    before = page.locator(".plan-memory svg").first.inner_html()
+    planner.number("gpus").fill("")
+    expect(planner.says("gpus")).to_contain_text("is empty, and needs a number")
+    assert page.locator(".plan-memory svg").first.inner_html() == before
+    expect(page.locator("#plan-state")).to_contain_text("GPUs: is empty")
+    planner.number("gpus").blur()
+    page.reload()
+    expect(planner.says("gpus")).to_contain_text("is empty, and needs a number")

@@ -1,10 +1,13 @@
 // <plan-form> looks after the planner's form. It puts what the server says into the slots under the controls, keeps the
 // address in step when a hand lets go, and lets the server know whether there is room for wide figures.
+import { PlanHistory } from "./plan-history.js";
+
 const NARROW = matchMedia("(width < 52rem)");
 
 class PlanForm extends HTMLElement {
   connectedCallback() {
     this.form = this.querySelector("form");
+    this.history = new PlanHistory(this.form, this.querySelector("[data-undo]"));
     this.addEventListener("input", ({ target }) => target.name === "cluster" && this.follow(target.value), true);
     this.addEventListener("change", () => this.remember());
     document.addEventListener("htmx:afterSwap", ({ target }) => target.id?.startsWith("plan-") && this.say());
@@ -30,18 +33,22 @@ class PlanForm extends HTMLElement {
     nic.closest("slider-field")?.follow?.();
   }
 
-  remember() {
+  // what is left empty is left out, where empty has a meaning: a field that was cleared stays cleared
+  remember(mended = false) {
     document.querySelector(".plan-presets [aria-current]")?.removeAttribute("aria-current"); // no longer that plan
     const query = new URLSearchParams(new FormData(this.form));
-    for (const [name, text] of [...query]) if (text === "") query.delete(name);
-    history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}`);
+    for (const [name, text] of [...query]) {
+      if (text === "" && this.form.elements[name].type !== "number") query.delete(name);
+    }
+    this.history.keep(`${this.form.getAttribute("action")}?${query}`, mended);
   }
 
   say() {
     const data = document.getElementById("plan-says");
     if (!data || data.textContent === this.said) return;
     this.said = data.textContent;
-    const { state, fields } = JSON.parse(this.said);
+    const { state, ignored, fields } = JSON.parse(this.said);
+    document.getElementById("plan-ignored").textContent = ignored;
     for (const slot of this.querySelectorAll(".says")) {
       const name = slot.id.slice("says-".length);
       const { refusal = "", remark = "", text } = fields[name] ?? {};
@@ -57,7 +64,7 @@ class PlanForm extends HTMLElement {
   // a pasted file comes back with the keys that are read alone: that is what the address holds
   reduce(name, text) {
     this.form.elements[name].value = text;
-    this.remember();
+    this.remember(true);
   }
 
   fill(slot, refusal, remark) {
