@@ -242,7 +242,7 @@ def test_a_button_and_ctrl_z_undo_outside_of_text(planner: Planner) -> None:
     turned(planner, "gpus", "2048")
     undo.click()
     expect(planner.number("gpus")).to_have_value("1024")
-    page.locator("#plan-title").click()
+    page.locator("#plan-answer-title").click()
     page.keyboard.press("Control+z")
     expect(planner.number("pp")).to_have_value("4")
     expect(undo).to_be_hidden()
