@@ -12,6 +12,7 @@ from app.api import page as api
 from app.builder import page as builder
 from app.demos import page as demos
 from app.demos import traces_page as traces
+from app.demos.served import end_interrupted
 from app.home import page as home
 from app.lessons import page as lessons
 from app.live.served import close_all
@@ -43,7 +44,8 @@ ROOMS = (
 
 @asynccontextmanager
 async def life(app: FastAPI) -> AsyncIterator[None]:
-    """From start to stop: whatever processes the demos have started end with the server."""
+    """From start to stop: what a server that died had under way is told, whatever processes the demos start end with this one."""
+    end_interrupted()
     yield
     await close_all(app)
 

@@ -9,7 +9,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -43,12 +42,14 @@ def listening(host: str, port: str) -> Iterator[tuple[socket.socket, str]]:
 def serve(host: str, port: str) -> None:
     """Serve until Ctrl-C, or until asked to end: whoever is still being answered then has GRACE_S."""
     with listening(host, port) as (made, address):
+        application = _application(
+            host
+        )  # or the sentence that says why there is none, before anything is said to be on
         print(f"Shardboard is on {address} (Ctrl-C stops it)", file=sys.stderr)
         if words := exposed(host, made.getsockname()[1], settings().live_demos):
             print(words, file=sys.stderr)
         config = uvicorn.Config(
-            partial(_application, host),
-            factory=True,
+            application,
             log_level="warning",
             http=Patient,
             ws="none",  # no page has a web socket

@@ -30,6 +30,7 @@ from app.runner.event_kinds import (
     RunDone,
     RunEvent,
     RunFailed,
+    RunInterrupted,
     RunStarted,
     State,
     Step,
@@ -40,6 +41,7 @@ from app.runner.told import Told
 from engine.language.units import counted, seconds_text
 from engine.pipeline.timeline import Timeline
 
+ENDS = RunDone | RunFailed | RunCancelled | RunInterrupted
 PARTS = 3  # of the state: parameters, gradients, optimizer
 
 
@@ -63,8 +65,8 @@ class RunBoard:
         return next(iter(of_kind(self.events, RunStarted)), None)
 
     @cached_property
-    def ended(self) -> RunDone | RunFailed | RunCancelled | None:
-        return next((event for event in self.events if isinstance(event, RunDone | RunFailed | RunCancelled)), None)
+    def ended(self) -> RunDone | RunFailed | RunCancelled | RunInterrupted | None:
+        return next((event for event in self.events if isinstance(event, ENDS)), None)
 
     @cached_property
     def steps_seen(self) -> list[Step]:
@@ -89,7 +91,7 @@ class RunBoard:
 
     @property
     def state(self) -> str:
-        """waiting, starting, running, done, failed or cancelled."""
+        """waiting, starting, running, done, failed, cancelled or interrupted."""
         if self.ended:
             return self.ended.KIND.removeprefix("run.")
         if self.steps_seen:
@@ -122,6 +124,10 @@ class RunBoard:
             return f"cold start: torch took {cold} to load" if cold else "ranks are meeting"
         if self.state == "running":
             return f"step {self.step} of {self.steps}"
+        if isinstance(self.ended, RunInterrupted):
+            return (
+                f"interrupted in step {self.step + 1} of {self.steps}" if self.started else "interrupted while waiting"
+            )
         wall_s = self.ended.wall_s if self.ended else None
         how = "failed, as it was meant to," if self.as_meant else self.state
         return how + (f" after {seconds_text(wall_s)}" if wall_s else "") + (f", cold start {cold}" if cold else "")
@@ -136,7 +142,7 @@ class RunBoard:
         """Why it failed or was stopped, where it was."""
         if isinstance(self.ended, RunFailed):
             return self.ended.message
-        return self.ended.reason if isinstance(self.ended, RunCancelled) else ""
+        return self.ended.reason if isinstance(self.ended, RunCancelled | RunInterrupted) else ""
 
     @cached_property
     def losses(self) -> LinkedFigure | None:

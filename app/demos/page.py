@@ -8,14 +8,15 @@ from sse_starlette import EventSourceResponse
 
 from app.board.figures.rank_lanes import axis_of
 from app.demos.board import RunBoard
-from app.demos.served import lines, run_events, runner_of
+from app.demos.past import past_runs
+from app.demos.served import kept, lines, run_events, runner_of, unkept
 from app.demos.view import GUESS, RunPage, demo_page, is_live, run_page
 from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
 from app.runner.description import Demo
 from app.runner.event_kinds import RUN_EVENTS
 from app.web.render import page, part
-from app.web.visitors import form_of, narrow, once, owned, remember, visitor_of
+from app.web.visitors import form_of, known_visitor, narrow, once, owned, remember, visitor_of
 from engine.language.domain import number_in
 from engine.language.refusal import Refusal
 
@@ -34,7 +35,9 @@ def demos(request: Request) -> HTMLResponse:
         )
         for group, title in GROUPS
     ]
-    return page(request, "demos/index.html", groups=listed, live=is_live())
+    return page(
+        request, "demos/index.html", groups=listed, live=is_live(), past=past_runs(kept(), known_visitor(request))
+    )
 
 
 @router.get("/runs/{run_id}")
@@ -137,7 +140,6 @@ def _moment(text: str) -> float | None:
 
 
 def _seen(request: Request, run_id: str) -> RunPage:
-    query = request.query_params
-    return run_page(
-        run_id, run_events(request, run_id), _moment(query.get("t", "")), query.get(GUESS, "")[:40], narrow(request)
-    )
+    query, found = request.query_params, run_events(request, run_id)
+    guess, at_s = query.get(GUESS, "")[:40], _moment(query.get("t", ""))
+    return run_page(run_id, found, at_s, guess, narrow(request), unkept(request, run_id))

@@ -1,5 +1,7 @@
 """What the demos of this server have said: live, kept on disk, or not here any more."""
 
+from contextlib import suppress
+
 from fastapi import HTTPException, Request
 
 from app.demos.traces import Traces
@@ -7,18 +9,36 @@ from app.demos.view import is_live
 from app.live.events import E, Family, lines_of
 from app.live.kept import Kept
 from app.live.served import find, registry_of
-from app.runner.event_kinds import RUN_EVENTS, RunEvent
+from app.runner.event_kinds import RUN_EVENTS, RunEvent, RunInterrupted
 from app.runner.fake.event_kinds import TRACE_EVENTS, TraceEvent
 from app.runner.launch import Runner
 from app.settings import settings
 from engine.language.refusal import Refusal
 
+DIED = "the server ended while this was under way; what was said until then is kept. Run it again for the rest"
 GONE = "This run is not kept here any more. The address of a demo makes another one like it."
 
 
 def kept() -> Kept:
     """Runs and traces that have ended, by their names."""
     return Kept(settings().data / "runs")
+
+
+def end_interrupted() -> None:
+    """Say of what a server that is gone had under way that it was interrupted. A folder that cannot be written stays as it is."""
+    with suppress(OSError):
+        kept().end_interrupted(lambda number: lines_of([RunInterrupted(seq=number, reason=DIED)]))
+
+
+def unkept(request: Request, name: str) -> str:
+    """Why what this one says is not written down, in a sentence, where it is not."""
+    found = find(request.app, name)
+    if found is None or not found.log.unkept:
+        return ""
+    return (
+        f"This is not kept: the server cannot write it down ({found.log.unkept}). It is gone when the server ends; until "
+        "then all its events can be taken along below. SHARDBOARD_DATA names another folder."
+    )
 
 
 def runner_of(request: Request) -> Runner:

@@ -17,6 +17,7 @@ from app.runner.fake.event_kinds import (
     TraceDone,
     TraceEvent,
     TraceFailed,
+    TraceInterrupted,
 )
 from engine.language.units import counted, seconds_text
 
@@ -83,9 +84,11 @@ class TraceBoard:
     def why_not(self) -> str:
         """Why it ended without being done."""
         last = self.events[-1]
-        return (
-            last.message if isinstance(last, TraceFailed) else last.reason if isinstance(last, TraceCancelled) else ""
-        )
+        if isinstance(last, TraceFailed):
+            return last.message
+        if isinstance(last, TraceInterrupted):
+            return f"interrupted: {last.reason}"
+        return last.reason if isinstance(last, TraceCancelled) else ""
 
     @property
     def state(self) -> str:

@@ -1,11 +1,11 @@
 """Traces on fake ranks from the page: one at a time, in processes of their own. Knows no torch."""
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.live.kept import Kept
 from app.live.log import EventLog
-from app.live.registry import Limits, Live, Registry
+from app.live.registry import Limits, Live, Registry, now, signature
 from app.runner.fake.event_kinds import TraceCancelled, TraceEvent, TraceFailed
 from app.runner.fake.events import accepted
 from app.runner.fake.request import FakeRequest
@@ -41,7 +41,7 @@ class Traces(Registry[Trace]):
             )
         self.admit(client)
         made = Trace(client=client, log=EventLog(), request=request)
-        made.log.add(accepted(request))  # there before anyone looks
+        made.log.add(replace(accepted(request), at=now(), by=signature(client)))  # there before anyone looks
         self.enter(made)
         return made
 

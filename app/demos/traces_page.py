@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from app.demos.served import trace_events, traces_of
+from app.demos.served import trace_events, traces_of, unkept
 from app.demos.trace_board import TraceBoard
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
@@ -51,7 +51,12 @@ def kept(request: Request, name: str) -> HTMLResponse:
     if name not in recorded_names():
         raise HTTPException(404, f"There are {', '.join(recorded_names())}.")
     return page(
-        request, "demos/trace.html", trace=TraceBoard(recorded(name), narrow(request), recorded=True), id="", over=True
+        request,
+        "demos/trace.html",
+        trace=TraceBoard(recorded(name), narrow(request), recorded=True),
+        id="",
+        over=True,
+        unkept="",
     )
 
 
@@ -72,13 +77,14 @@ async def start(request: Request) -> Response:
 def trace(request: Request, run_id: str) -> HTMLResponse:
     """One trace, live or kept."""
     board = TraceBoard(trace_events(request, run_id), narrow(request))
-    return page(request, "demos/trace.html", trace=board, id=run_id, over=board.over)
+    return page(request, "demos/trace.html", trace=board, id=run_id, over=board.over, unkept=unkept(request, run_id))
 
 
 @router.get("/runs/{run_id}/board")
 def board(request: Request, run_id: str) -> HTMLResponse:
     """Its tables alone, at this moment."""
-    return part(request, "demos/_trace.html", trace=TraceBoard(trace_events(request, run_id), narrow(request)))
+    made = TraceBoard(trace_events(request, run_id), narrow(request))
+    return part(request, "demos/_trace.html", trace=made, unkept=unkept(request, run_id))
 
 
 @router.post("/runs/{run_id}/cancel")

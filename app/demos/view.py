@@ -51,6 +51,7 @@ class RunPage:
     said: str
     length_s: float
     at_s: float | None
+    unkept: str
 
     @property
     def knobs(self) -> str:
@@ -88,11 +89,16 @@ def demo_page(found: Demo, given: Mapping[str, str], refusal: Refusal | None = N
     return DemoPage(found, values, said, rows, predicted.notes, is_live(), found.ranks(params))
 
 
-def run_page(run_id: str, found: Sequence[RunEvent], at_s: float | None, guess: str, narrow: bool) -> RunPage:
-    """A run as it is now, or as it was `at_s` seconds after its start."""
+def run_page(
+    run_id: str, found: Sequence[RunEvent], at_s: float | None, guess: str, narrow: bool, unkept: str = ""
+) -> RunPage:
+    """A run as it is now, or as it was `at_s` seconds after its start.
+
+    unkept   why it is not written down, where it is not
+    """
     board, name = RunBoard(until(found, at_s), narrow), RunBoard(found).demo
     title = DEMOS[name].title if name in DEMOS else name
-    return RunPage(run_id, title, name, board, guess, _worth(guess, found), last_moment(found), at_s)
+    return RunPage(run_id, title, name, board, guess, _worth(guess, found), last_moment(found), at_s, unkept)
 
 
 def _worth(guess: str, found: Sequence[RunEvent]) -> str:

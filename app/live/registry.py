@@ -2,17 +2,29 @@
 
 import asyncio
 import contextlib
+import hashlib
 import secrets
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
-from app.live.events import E, lines_of
+from app.live.events import E
 from app.live.kept import Kept
 from app.live.log import EventLog
 from engine.language.refusal import Refusal
+
+
+def signature(client: str) -> str:
+    """Who has started something, as a file may say it: their cookie cannot be made of it."""
+    return hashlib.sha256(client.encode()).hexdigest()[:12]
+
+
+def now() -> str:
+    """The moment, in UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 @dataclass(eq=False, kw_only=True)
@@ -65,7 +77,7 @@ T = TypeVar("T", bound="Live[Any]")
 class Registry(ABC, Generic[T]):
     """Makes live things one after the other. What one is made of is for whoever derives from this.
 
-    kept   where those that have ended are written down, if anywhere
+    kept   where what they say is written down, if anywhere
     """
 
     def __init__(self, limits: Limits, kept: Kept | None = None) -> None:
@@ -74,7 +86,6 @@ class Registry(ABC, Generic[T]):
         self._queue: deque[T] = deque()
         self._under_way: T | None = None
         self._serving: asyncio.Task[None] | None = None
-        self._keeping: set[asyncio.Task[None]] = set()
         self._closing = False
 
     @abstractmethod
@@ -110,21 +121,23 @@ class Registry(ABC, Generic[T]):
     def _busy(self) -> list[T]:
         return [*self._queue, *([self._under_way] if self._under_way else [])]
 
-    def enter(self, thing: T) -> int:
-        """Take it in. Gives how many go before it. Called inside the event loop, after `admit`."""
+    @property
+    def before(self) -> int:
+        """How many go before the next that enters."""
+        return len(self._busy)
+
+    def enter(self, thing: T) -> None:
+        """Take it in, and write down what it has said until now. Called inside the event loop, after `admit`."""
+        if self.kept:
+            thing.log.keep(self.kept, thing.id)
         self.things[thing.id] = thing
         ended = [old for old in self.things.values() if old.over]
         for old in ended[: max(0, len(self.things) - self.limits.remembered)]:
             del self.things[old.id]
-        place = len(self._busy)
         self._queue.append(thing)
         loop = asyncio.get_running_loop()
         if self._serving is None or self._serving.done():
             self._serving = loop.create_task(self._serve())
-        if self.kept:
-            self._keeping.add(task := loop.create_task(self._keep(thing, self.kept)))
-            task.add_done_callback(self._keeping.discard)
-        return place
 
     async def cancel(self, name: str) -> None:
         """Stop one wherever it is. Nothing happens where there is nothing to stop."""
@@ -145,7 +158,6 @@ class Registry(ABC, Generic[T]):
             self._serving.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._serving
-        await asyncio.gather(*self._keeping)
 
     async def _serve(self) -> None:
         """Make those that wait, in their order."""
@@ -159,9 +171,3 @@ class Registry(ABC, Generic[T]):
                 if not thing.over:
                     self.cancelled(thing, "the server goes down")
                 self._under_way = None
-
-    async def _keep(self, thing: T, kept: Kept) -> None:
-        """Write it down once it has ended."""
-        async for _ in thing.follow():
-            pass
-        await asyncio.to_thread(kept.save, thing.id, lines_of(thing.events))

@@ -50,11 +50,17 @@ class RankEvent(RunEvent):
 
 @dataclass(frozen=True)
 class RunAccepted(RunEvent, kind="run.accepted"):
-    """It is in the queue, so many runs before it."""
+    """It is in the queue, so many runs before it.
+
+    at   when, in UTC
+    by   who has asked, signed: nobody's cookie can be made of it
+    """
 
     demo: str
     params: Knobs
     place: int
+    at: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +123,13 @@ class RunCancelled(RunEvent, kind="run.cancelled", last=True):
 
     reason: str
     wall_s: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunInterrupted(RunEvent, kind="run.interrupted", last=True):
+    """Its server ended in the middle of it, and said nothing: written by the next one."""
+
+    reason: str
 
 
 # Its ranks
@@ -254,6 +267,6 @@ class Dropped(RunEvent, kind="dropped"):
 
 
 RUN_EVENTS = Family[RunEvent](
-    RunAccepted, RunStarted, Check, RunDone, RunFailed, RunCancelled,
+    RunAccepted, RunStarted, Check, RunDone, RunFailed, RunCancelled, RunInterrupted,
     RankReady, Step, State, Comm, Wire, Measure, Pipe, Buckets, Fault, Stuck, Restart, RankError, RankExit, Dropped,
 )  # fmt: skip

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from app.live.events import of_kind
 from app.live.kept import Kept
 from app.live.log import EventLog
-from app.live.registry import Limits, Live, Registry
+from app.live.registry import Limits, Live, Registry, now, signature
 from app.runner.catalog import checked
 from app.runner.description import Demo, Params
 from app.runner.event_kinds import (
@@ -82,7 +82,8 @@ class Runner(Registry[Run]):
         if not can_run():
             recording_of(demo.name)
         run = Run(client=client, log=EventLog(FULL), demo=demo, params=params, prediction=demo.predict(params))
-        run.say(RunAccepted(demo.name, dict(params), place=self.enter(run)))
+        run.say(RunAccepted(demo.name, dict(params), self.before, now(), signature(client)))
+        self.enter(run)
         return run
 
     async def make(self, thing: Run) -> None:

@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import logging
+import os
 import re
 import sys
 import time
@@ -27,6 +28,7 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import FileResponse
 
 from app.settings import Settings, settings
+from engine.language.refusal import Refusal
 
 RECIPE = "2"  # change it when the way files are made changes: everything is then built again
 BROTLI_QUALITY = 9  # 11 saves a tenth more of Plotly, for ten seconds more
@@ -110,7 +112,14 @@ def build(place: Settings, say: Callable[[str], None] = lambda line: None, afres
     afresh   build everything, whatever is there
     """
     folder = place.cache / "assets"
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _replace(folder / "written", b"")  # or a sentence now, before any work
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise Refusal(
+            "SHARDBOARD_CACHE", None, f"{folder} cannot be written: {why}; name another folder there"
+        ) from None
     kept = {} if afresh else _manifest(folder)
     made: dict[str, dict[str, str]] = {}
     for carried in CARRIED:
@@ -235,10 +244,13 @@ def _write(folder: Path, name: str, data: bytes, say: Callable[[str], None]) -> 
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write at once: a second process starting now sees the old file or the new one, never half of it."""
-    part = path.with_name(f"{path.name}.{hashlib.sha256(data).hexdigest()[:8]}.part")
-    part.write_bytes(data)
-    part.replace(path)
+    """Write at once: a second process starting now sees the old file or the new one, never half of it, nor this one's part."""
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _digest(data: bytes) -> str:

@@ -12,10 +12,15 @@ from engine.language.refusal import Refusal
 VISITOR, MONTH_S = "visitor", 30 * 24 * 3600
 
 
+def known_visitor(request: Request) -> str:
+    """The name that whoever asks has brought along, if any."""
+    known = request.cookies.get(VISITOR, "")
+    return known if len(known) <= 40 else ""
+
+
 def visitor_of(request: Request) -> str:
     """A name for whoever asks, kept in a cookie from the first run on."""
-    known = request.cookies.get(VISITOR, "")
-    if known and len(known) <= 40:
+    if known := known_visitor(request):
         return known
     if not hasattr(request.state, "visitor"):
         request.state.visitor = secrets.token_urlsafe(9)

@@ -182,8 +182,8 @@ def test_a_run_that_is_kept_is_shown_and_a_trace_is_no_run(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.demos.served.kept", lambda: Kept(tmp_path))
-    Kept(tmp_path).save("a-kept-run", lines_of(a_run()))
-    Kept(tmp_path).save("a-kept-trace", lines_of(recorded("llama-3-70b-1024")))
+    Kept(tmp_path).begin("a-kept-run", lines_of(a_run())).end()
+    Kept(tmp_path).begin("a-kept-trace", lines_of(recorded("llama-3-70b-1024"))).end()
     assert "data-over" in client.get("/demos/runs/a-kept-run").text
     assert "1,024 ranks" in client.get("/demos/fake/runs/a-kept-trace").text
     for name in ("a-kept-run", "a-kept-trace"):

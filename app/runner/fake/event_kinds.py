@@ -30,6 +30,7 @@ class TraceAccepted(TraceEvent, kind="run.accepted"):
     """The request, and everything that is said before the trace.
 
     command   that makes this trace again
+    at, by    when, in UTC, and who has asked, signed; empty in a recording
     """
 
     demo: str
@@ -40,6 +41,8 @@ class TraceAccepted(TraceEvent, kind="run.accepted"):
     command: str
     versions: Mapping[str, str]
     date: str
+    at: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -130,6 +133,13 @@ class TraceCancelled(TraceEvent, kind="run.cancelled", last=True):
     reason: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class TraceInterrupted(TraceEvent, kind="run.interrupted", last=True):
+    """Its server ended in the middle of it, and said nothing: written by the next one."""
+
+    reason: str
+
+
 TRACE_EVENTS = Family[TraceEvent](
     TraceAccepted,
     RoleReady,
@@ -141,4 +151,5 @@ TRACE_EVENTS = Family[TraceEvent](
     TraceDone,
     TraceFailed,
     TraceCancelled,
+    TraceInterrupted,
 )

@@ -1,5 +1,8 @@
 // <demo-run> watches one run: whenever it says something, the server is asked for its board again, at most one asking at a
-// time and the newest last. When the run is over, a slider replays it.
+// time and the newest last. While the server does not answer the page says so, and goes on when it is back. When the run is
+// over, a slider replays it.
+const AGAIN_MS = 3000;
+
 class DemoRun extends HTMLElement {
   connectedCallback() {
     this.place = this.querySelector("#demos-board");
@@ -8,12 +11,27 @@ class DemoRun extends HTMLElement {
     this.range = this.replay?.querySelector("input");
     this.range?.addEventListener("input", () => this.moment());
     if (!("live" in this.dataset)) return this.ended();
+    this.lost = this.querySelector(".demos-lost");
+    this.listen();
+  }
+
+  listen() {
     this.stream = new EventSource(`/demos/runs/${this.dataset.id}/events`);
+    this.stream.addEventListener("open", () => this.connected(true));
     this.stream.addEventListener("more", () => this.ask());
     this.stream.addEventListener("over", () => this.over());
+    this.stream.addEventListener("error", () => this.connected(false));
+  }
+
+  // a browser tries again by itself, except after an answer that was an error
+  connected(here) {
+    this.lost.hidden = here;
+    if (here || this.stream.readyState !== EventSource.CLOSED) return;
+    this.later = setTimeout(() => this.listen(), AGAIN_MS);
   }
 
   disconnectedCallback() {
+    clearTimeout(this.later);
     this.stream?.close();
   }
 
@@ -24,8 +42,13 @@ class DemoRun extends HTMLElement {
       return;
     }
     this.asking = true;
-    await globalThis.htmx.ajax("GET", `${this.path}/board${query || location.search}`, { target: this.place, swap: "innerHTML" });
-    this.asking = false;
+    try {
+      await globalThis.htmx.ajax("GET", `${this.path}/board${query || location.search}`, { target: this.place, swap: "innerHTML" });
+    } catch {
+      // the stream says that the connection is lost
+    } finally {
+      this.asking = false;
+    }
     if (this.wanted === undefined) return;
     const next = this.wanted;
     this.wanted = undefined;
