@@ -91,10 +91,19 @@ async def opened(request: Request) -> HTMLResponse:
         return page(request, "demos/opened.html", run=None, refusal=UNDRAWN)
 
 
+@router.get("/open")
+@router.get("/{name}/runs")
+@router.get("/runs/{run_id}/cancel")
+def led_on(name: str = "", run_id: str = "") -> Response:
+    """An address that only a form sends to, opened by hand: to the page that has the form."""
+    return RedirectResponse(f"/demos/runs/{run_id}" if run_id else f"/demos/{name}".rstrip("/"), 303)
+
+
 @router.get("/{name}")
 def demo(request: Request, name: str) -> HTMLResponse:
     """One demo, ready to run."""
-    return page(request, "demos/demo.html", view=demo_page(_demo(name), once(request.query_params.multi_items())))
+    view = demo_page(_demo(name), once(request.query_params.multi_items()))
+    return page(request, "demos/demo.html", view=view, running="")
 
 
 @router.get("/{name}/prediction")
@@ -115,17 +124,28 @@ async def start(request: Request, name: str) -> Response:
             checked(found, {})  # a recording shows what was recorded, whatever the knobs say
         made = runner_of(request).submit(found, form if is_live() else {}, client=visitor_of(request))
     except Refusal as refusal:
-        return page(
-            request,
-            "demos/demo.html",
-            view=demo_page(found, form, refusal),
-            status=422 if refusal.code in BUSY else 200,
-        )
+        return _refused(request, found, form, refusal)
     answer = RedirectResponse(f"/demos/runs/{made.id}" + (f"?{urlencode({GUESS: guess})}" if guess else ""), 303)
     return remember(request, answer)
 
 
-BUSY = ("busy", "one-each", "closing", "off")
+BUSY = ("busy", "one-each", "closing")
+RETRY_S = "10"  # most runs are over by then
+
+
+def _refused(request: Request, found: Demo, form: dict[str, str], refusal: Refusal) -> Response:
+    """The demo's page with the sentence; of what only has to wait, with the way to what it waits for."""
+    mine = runner_of(request).of_client(visitor_of(request)) if refusal.code == "one-each" else None
+    answer = page(
+        request,
+        "demos/demo.html",
+        view=demo_page(found, form, refusal),
+        running=f"/demos/runs/{mine.id}" if mine else "",
+        status=503 if refusal.code in BUSY else 422,
+    )
+    if refusal.code in BUSY:
+        answer.headers["Retry-After"] = RETRY_S
+    return answer
 
 
 def _demo(name: str) -> Demo:

@@ -4,8 +4,10 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from app.runner.catalog import DEMOS
 from app.runner.event_kinds import Check, Compared
 from app.runner.told import Told
+from engine.language.inputs import Choice
 from engine.language.units import bytes_text, digits_text, power_text, seconds_text, share_text
 
 MOST_LISTED = 4  # values of ranks that differ, before they are told as a range
@@ -75,12 +77,22 @@ def _pending(predicted: Told) -> list[VerdictRow]:
 
 
 def knobs_text(params: Mapping[str, object]) -> str:
-    """The knobs of a run in a line.
+    """The knobs of a run in a line, called as the form calls them.
 
-    >>> knobs_text({"ranks": 4, "micro_batches": 8})
-    'ranks 4 · micro batches 8'
+    >>> knobs_text({"ranks": 4, "bucket_kib": 1024})
+    'ranks 4 · bucket cap 1 MiB'
     """
-    return " · ".join(f"{name.replace('_', ' ')} {value}" for name, value in params.items())
+    return " · ".join(_knob_text(name, value) for name, value in params.items())
+
+
+def _knob_text(name: str, value: object) -> str:
+    knob = next((each for demo in DEMOS.values() for each in demo.knobs if each.name == name), None)
+    if knob is None:
+        return f"{name.replace('_', ' ')} {value}"
+    if isinstance(knob, Choice):
+        known = {knob.text(option): text for option, text in knob.options.items()}
+        return f"{knob.label} {known.get(str(value), value)}"
+    return f"{knob.label} {value}{f' {knob.unit}' if knob.unit else ''}"
 
 
 def value_text(value: Compared, unit: str) -> str:

@@ -69,7 +69,11 @@ async def start(request: Request) -> Response:
             raise Refusal("demo", None, "no processes are started here; recorded traces are shown instead", code="off")
         made = traces_of(request).submit(fake_request(form), visitor_of(request))
     except Refusal as refusal:
-        return page(request, "demos/fake.html", view=_form(form, refusal))
+        busy = refusal.code in ("busy", "one-each", "closing")
+        answer = page(request, "demos/fake.html", view=_form(form, refusal), status=503 if busy else 422)
+        if busy:
+            answer.headers["Retry-After"] = "10"
+        return answer
     return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
 
 

@@ -45,8 +45,12 @@ class Kept:
             file = cast(BinaryIO, path.open("xb", buffering=0))  # what does not fit on the disk is not kept for later
             fcntl.flock(file, fcntl.LOCK_EX)
         writing = Writing(self, name, file)
-        writing.add(lines)
-        writing.sync()
+        try:
+            writing.add(lines)
+            writing.sync()
+        except OSError:
+            writing.drop()  # nothing of it was acknowledged
+            raise
         return writing
 
     def load(self, name: str) -> bytes | None:
@@ -125,7 +129,7 @@ class Writing:
             while left:
                 left = left[self._file.write(left) :]
         except OSError:
-            self.drop()
+            self.leave()
             raise
 
     def sync(self) -> None:
@@ -133,7 +137,7 @@ class Writing:
         try:
             os.fsync(self._file.fileno())
         except OSError:
-            self.drop()
+            self.leave()
             raise
 
     def end(self) -> None:
@@ -142,10 +146,14 @@ class Writing:
         try:
             self._path.rename(self._path.with_suffix(ENDED))
         except OSError:
-            self.drop()
+            self.leave()
             raise
         self._file.close()
         self._kept.make_room()
+
+    def leave(self) -> None:
+        """Write no more. What was written stays, and is told as interrupted by the next server."""
+        self._file.close()
 
     def drop(self) -> None:
         """Leave nothing of it."""

@@ -117,6 +117,10 @@ class Registry(ABC, Generic[T]):
             rule = f"{many or f'another {limits.noun} is under way'}; try again in a moment"
             raise Refusal(field_, None, rule, code="busy")
 
+    def of_client(self, client: str) -> T | None:
+        """What somebody has waiting or under way, if anything."""
+        return next((thing for thing in self._busy if thing.client == client), None)
+
     @property
     def _busy(self) -> list[T]:
         return [*self._queue, *([self._under_way] if self._under_way else [])]

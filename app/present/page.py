@@ -14,6 +14,12 @@ from engine.language.refusal import Refusal
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
 
+@router.get("/present")
+def stages(request: Request) -> HTMLResponse:
+    """Everything that has a stage."""
+    return page(request, "present/index.html", scenes=tuple(SCENES.values()), lessons=lessons())
+
+
 @router.get("/present/{name}")
 def present(request: Request, name: str) -> HTMLResponse:
     """A scene or a lesson of this name."""

@@ -114,12 +114,15 @@ def build(place: Settings, say: Callable[[str], None] = lambda line: None, afres
     folder = place.cache / "assets"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _replace(folder / "written", b"")  # or a sentence now, before any work
+        return _built_in(folder, place.static, say, afresh)
     except OSError as error:
         why = (error.strerror or str(error)).lower()
         raise Refusal(
             "SHARDBOARD_CACHE", None, f"{folder} cannot be written: {why}; name another folder there"
         ) from None
+
+
+def _built_in(folder: Path, static: Path, say: Callable[[str], None], afresh: bool) -> Assets:
     kept = {} if afresh else _manifest(folder)
     made: dict[str, dict[str, str]] = {}
     for carried in CARRIED:
@@ -128,9 +131,10 @@ def build(place: Settings, say: Callable[[str], None] = lambda line: None, afres
             "file": _write(folder, carried.name, _content(carried, say), say),
         }
     names = {name: record["file"] for name, record in made.items()}
-    for name, text in _own_files(place.static):
+    for name, text in _own_files(static):
         names[name] = _write(folder, name, _with_addresses(text, names).encode(), say)
-    _replace(folder / "manifest.json", json.dumps(made, indent=1).encode())
+    if made != kept:  # a cache that is whole may lie where nothing can be written
+        _replace(folder / "manifest.json", json.dumps(made, indent=1).encode())
     return Assets(folder, names)
 
 

@@ -28,8 +28,10 @@ PLACES = (
     ("Plan", "/plan"),
     ("Topology", "/topology"),
     ("Demos", "/demos"),
-    ("API", "/docs"),
+    ("Present", "/present"),
 )  # shown when a route answers there
+FOOT = (("API", "/docs"), ("Glossary", "/glossary"), ("Sources", "/sources"), ("Gallery", "/gallery"))
+CARRIED = ("/plan", "/topology")  # places that show a plan: links to them keep the one in hand
 THEMES = ("auto", "light", "dark")
 
 # The hash is that of the empty string: Plotly adds an empty <style> and fills it by script.
@@ -126,6 +128,8 @@ def _render(request: Request, template: str, view: dict[str, Any]) -> str:
         "version": __version__,
         "asset": request.app.state.assets.url,
         "places": [place for place in PLACES if place[1] in request.app.state.paths],
+        "foot": [place for place in FOOT if place[1] in request.app.state.paths],
+        "carried_by": CARRIED,
         "theme": theme if theme in THEMES else THEMES[0],
         "themes": THEMES,
         "tray": tray_drawing(),
@@ -174,7 +178,8 @@ def handle_errors(app: FastAPI) -> None:
     def _refusal(request: Request, refusal: Refusal) -> Response:
         if wants_json(request):
             return JSONResponse(error_of(refusal), 422)
-        return error(request, 422, sentence_of(refusal))
+        named = refusal.value is not None and refusal.value in request.path_params.values()
+        return error(request, 404 if named else 422, sentence_of(refusal))  # no page has this address
 
     @app.exception_handler(RequestValidationError)
     def _validation(request: Request, problem: RequestValidationError) -> Response:

@@ -22,7 +22,7 @@ from app.main import create_app
 from app.runner.catalog import DEMOS
 from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunStarted, Step
 from app.runner.fake.record import recorded
-from app.runner.recordings import can_run
+from app.runner.recordings import can_run, recording_of
 from app.runner.told import Told
 from app.settings import ROOT, settings
 from engine.language.refusal import Refusal
@@ -79,7 +79,7 @@ def test_what_has_no_meaning_is_told_beside_its_knob(client: TestClient) -> None
         page = html.unescape(client.get(f"/demos/ddp?{query}").text)
         assert words in page, query
     posted = client.post("/demos/ddp/runs", data={"ranks": "3"})
-    assert posted.status_code == 200 and "torch accepts unequal slices in silence" in html.unescape(posted.text)
+    assert posted.status_code == 422 and "torch accepts unequal slices in silence" in html.unescape(posted.text)
 
 
 def test_nobody_elses_page_may_start_or_stop_runs(client: TestClient) -> None:
@@ -127,7 +127,8 @@ def test_a_run_that_was_stopped_says_so_and_twice_does_no_harm(served: TestClien
 def test_a_visitor_has_one_run_at_a_time(served: TestClient) -> None:
     path = started(served, steps=20, hidden=256)
     second = served.post("/demos/ddp/runs", data={"steps": "2"}, follow_redirects=False)
-    assert second.status_code == 422 and "one run at a time" in second.text
+    assert second.status_code == 503 and second.headers["retry-after"] and "one run at a time" in second.text
+    assert f'href="{path}"' in second.text
     served.post(f"{path}/cancel")
     finished(served, path)
 
@@ -295,7 +296,7 @@ def test_a_trace_that_has_no_meaning_is_told_beside_its_field(client: TestClient
     ):
         assert words in html.unescape(client.get(f"/demos/fake?{query}").text), query
     deep = client.post("/demos/fake/runs", data={"layers_per_stage": "0", "micro_batches": "16"})
-    assert deep.status_code == 200 and "from the command line whole models" in html.unescape(deep.text)
+    assert deep.status_code == 422 and "from the command line whole models" in html.unescape(deep.text)
 
 
 @live
@@ -316,3 +317,37 @@ def test_a_trace_that_is_stopped_leaves_nothing(served: TestClient) -> None:
     assert served.post("/demos/fake/runs", data={}).text.count("another trace is under way") == 1
     served.post(f"{path}/cancel")
     assert "cancelled" in finished(served, path)
+
+
+def numbers_of(event: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where an event's line has numbers; of a list, the first two."""
+    if isinstance(event, dict):
+        for name, inner in event.items():
+            yield from numbers_of(inner, (*path, name))
+    elif isinstance(event, list):
+        for place, inner in enumerate(event[:2]):
+            yield from numbers_of(inner, (*path, place))
+    elif isinstance(event, int | float) and not isinstance(event, bool):
+        yield path
+
+
+@pytest.mark.parametrize("name", ["pp", "ddp", "restart"])
+def test_no_number_in_a_run_that_is_opened_breaks_its_page(client: TestClient, name: str) -> None:
+    """Each kind of event, each number in it, as large as a number is."""
+    lines = [json.loads(line) for line in recording_of(name).read_text().splitlines()]
+    tried = set()
+    for at, line in enumerate(lines):
+        for path in numbers_of(line):
+            kind = (line["event"], *(part if isinstance(part, str) else 0 for part in path))
+            if kind in tried or path == ("seq",):
+                continue
+            tried.add(kind)
+            for extreme in (1e308, -1e308, 10**18):
+                changed = json.loads(json.dumps(lines))
+                place = changed[at]
+                for part in path[:-1]:
+                    place = place[part]
+                place[path[-1]] = extreme
+                opened = client.post("/demos/open", data={"events": "\n".join(map(json.dumps, changed))})
+                assert opened.status_code < 500, (kind, extreme)
+    assert len(tried) > 20

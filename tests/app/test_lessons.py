@@ -62,7 +62,7 @@ def test_every_other_link_of_a_lesson_leads_somewhere(client: TestClient, lesson
         path, _, place = link.partition("#")
         if link.startswith("/working/") or "/working/" in link:
             continue
-        if path in pages:
+        if path in pages and place:
             assert f'id="{place}"' in pages[path], link
         elif path.startswith("/"):
             assert client.get(path).status_code == 200, link
@@ -72,7 +72,7 @@ def test_every_other_link_of_a_lesson_leads_somewhere(client: TestClient, lesson
 
 def test_a_lesson_that_does_not_exist_is_told_with_the_nearest(client: TestClient) -> None:
     answer = client.get("/lessons/four-strategie")
-    assert answer.status_code == 422 and "the nearest that works: four-strategies" in answer.text
+    assert answer.status_code == 404 and "the nearest that works: four-strategies" in answer.text
     for slug in ("%00", "💥", "x" * 5000, "..%2f..%2fetc"):
         answer = client.get(f"/lessons/{quote(slug, safe='%')}")
         assert 400 <= answer.status_code < 500 and "Traceback" not in answer.text
@@ -115,7 +115,7 @@ def test_an_exercise_in_a_lesson_leads_back_to_it(client: TestClient) -> None:
 @pytest.mark.parametrize("path", ["uncut-gradient", "uncut-gradients?answer=nobody", "uncut-gradients?answer=%00"])
 def test_an_exercise_or_an_answer_that_does_not_exist_is_refused(client: TestClient, path: str) -> None:
     answer = client.get(f"/lessons/exercises/{path}")
-    assert answer.status_code == 422 and "Back to the board" in answer.text
+    assert answer.status_code in (404, 422) and "Back to the board" in answer.text
 
 
 def test_a_lesson_named_in_an_address_is_never_printed_unread(client: TestClient) -> None:
@@ -174,7 +174,7 @@ def test_a_working_tells_only_slips_that_give_another_answer(client: TestClient)
 )
 def test_a_working_without_meaning_says_why(client: TestClient, path: str, words: str) -> None:
     answer = client.get(f"/working/{path}")
-    assert answer.status_code == 422 and words in html.unescape(answer.text)
+    assert answer.status_code in (404, 422) and words in html.unescape(answer.text)
 
 
 @pytest.mark.parametrize(

@@ -185,7 +185,7 @@ def test_every_number_of_the_ledger_opens_its_working(client: TestClient) -> Non
     for link in links:
         assert client.get(link).status_code == 200, link
         assert client.get(link, headers=HTMX).status_code == 200
-    assert client.get("/topology/working/wires.dp.frobs").status_code == 422
+    assert client.get("/topology/working/wires.dp.frobs").status_code == 404
 
 
 def test_two_schools_stand_beside_their_neighbours() -> None:

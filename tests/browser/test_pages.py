@@ -25,6 +25,7 @@ PAGES = {
     "scenes": ("/scenes", 200),
     "gallery": ("/gallery", 200),
     "scene refused": ("/scenes/ddp?gpus=99", 200),
+    "stages": ("/present", 200),
     "stage": ("/present/ddp?frame=2", 200),
     "lesson on the stage": ("/present/four-strategies?frame=1", 200),
     "lessons": ("/lessons", 200),
@@ -36,7 +37,7 @@ PAGES = {
     "build": ("/scenes/pp/build?moves=0FF1F", 200),
     "advice": ("/plan/advice?tp=16", 200),
     "working": ("/plan/working/step.seconds", 200),
-    "no such working": ("/plan/working/nonsense", 422),
+    "no such working": ("/plan/working/nonsense", 404),
     "no such page": ("/nothing", 404),
 }
 EVERY_RULE = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"]}}

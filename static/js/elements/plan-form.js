@@ -40,6 +40,7 @@ class PlanForm extends HTMLElement {
     for (const [name, text] of [...query]) {
       if (text === "" && this.form.elements[name].type !== "number") query.delete(name);
     }
+    for (const link of document.querySelectorAll("a[data-carries]")) link.search = query;
     this.history.keep(`${this.form.getAttribute("action")}?${query}`, mended);
   }
 
