@@ -49,6 +49,11 @@ class TraceRow:
     why: str
 
 
+def planner_differs(check: RoleCheck) -> bool:
+    """Whether the engine alone would have said another number than the one measured, by more than the row allows."""
+    return check.engine is not None and abs(check.engine - check.measured) > check.tolerance * abs(check.engine)
+
+
 @dataclass(frozen=True)
 class TraceBoard:
     """A trace so far.
@@ -103,8 +108,14 @@ class TraceBoard:
             return f"tracing {', '.join(role.role for role in self.roles)}".rstrip() + recorded
         if not self.done:
             return f"{self.why_not}{recorded}"
-        verdict = "all as predicted" if self.done.ok else "not all as predicted"
-        return f"{self.done.checks} rows, {verdict}, in {seconds_text(self.done.wall_s)}{recorded}"
+        verdict = "all as predicted for eager PyTorch" if self.done.ok else "not all as predicted"
+        planner = f"; the planner's own figure differs in {self.differing}" if self.differing else ""
+        return f"{self.done.checks} rows, {verdict}{planner}, in {seconds_text(self.done.wall_s)}{recorded}"
+
+    @cached_property
+    def differing(self) -> int:
+        """Rows in which what the planner says by itself is not what was measured."""
+        return sum(planner_differs(check) for check in of_kind(self.events, RoleCheck))
 
     @property
     def knobs(self) -> str:

@@ -16,12 +16,13 @@ from starlette.testclient import TestClient
 
 from app.demos.board import RunBoard, until
 from app.demos.rows import value_text
-from app.live.events import lines_of
+from app.live.events import lines_of, of_kind
 from app.live.kept import Kept
 from app.main import create_app
 from app.runner.catalog import DEMOS
 from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunStarted, Step
-from app.runner.fake.record import recorded
+from app.runner.fake.event_kinds import RoleCheck
+from app.runner.fake.record import recorded, recorded_names
 from app.runner.recordings import can_run, recording_of
 from app.runner.told import Told
 from app.settings import ROOT, settings
@@ -351,3 +352,17 @@ def test_no_number_in_a_run_that_is_opened_breaks_its_page(client: TestClient, n
                 opened = client.post("/demos/open", data={"events": "\n".join(map(json.dumps, changed))})
                 assert opened.status_code < 500, (kind, extreme)
     assert len(tried) > 20
+
+
+@pytest.mark.parametrize("name", recorded_names())
+def test_a_trace_says_in_how_many_rows_the_planner_differs(client: TestClient, name: str) -> None:
+    """Its headline does not hide that what PyTorch keeps is not what the planner reckons with."""
+    checks = of_kind(recorded(name), RoleCheck)
+    other = [
+        check
+        for check in checks
+        if check.engine is not None and abs(check.engine - check.measured) > check.tolerance * abs(check.engine)
+    ]
+    assert any(check.name == "kept of one layer and micro-batch" for check in other)
+    page = client.get(f"/demos/fake/recorded/{name}").text
+    assert f"the planner's own figure differs in {len(other)}" in html.unescape(page)
