@@ -99,8 +99,10 @@ class Runner(Registry[Run]):
 
     async def broken(self, thing: Run, error: Exception) -> None:
         await self._drop_link()
-        died = "the process that starts the ranks has died; the next run starts it again"
-        message = died if isinstance(error, Gone) else f"could not be made: {type(error).__name__}"
+        message = f"could not be made: {type(error).__name__}"
+        if isinstance(error, Gone):
+            why = f" It said: {error.said}" if error.said else ""
+            message = f"the process that starts the ranks has died; another run tries to start it again.{why}"
         thing.say(RunFailed(rank=None, message=message, root_cause=LAUNCHER))
 
     async def close(self) -> None:

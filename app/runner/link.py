@@ -12,11 +12,14 @@ from pathlib import Path
 from app.live.events import Event, Family, line_of
 from app.runner.event_kinds import RUN_EVENTS
 from app.runner.job import MOST_BYTES, Cancel, Command, Job, RunEnded, Start, ZygoteReady
+from app.runner.plain_words import without_paths
 from app.settings import ROOT
 
 LONGEST_LINE = 4 * MOST_BYTES
 FOLDER = "shardboard-demo-"
 HEARD = Family[Event](*RUN_EVENTS.kinds.values(), ZygoteReady, RunEnded)  # from the zygote
+PROGRAM = ("-m", "app.runner.zygote")
+SAID, TAIL_BYTES, SHOWN = "zygote.err", 2000, 380  # what it wrote to its standard error, and how much is read and shown
 READY_S, GONE_S = 60.0, 3.0  # importing torch takes 2 to 4 s here, and much longer where the disk is cold
 PASSED_ON = (
     "PATH",
@@ -50,7 +53,11 @@ def _exists(pid: int) -> bool:
 
 
 class Gone(Exception):
-    """The zygote has died."""
+    """The zygote has died. said: the end of what it wrote, such as why torch could not be imported."""
+
+    def __init__(self, said: str = "") -> None:
+        super().__init__(said)
+        self.said = said
 
 
 class Link:
@@ -82,18 +89,18 @@ class Link:
         sweep(Path(tempfile.gettempdir()))
         folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")  # only its owner may enter
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "app.runner.zygote",
-            folder,
-            cwd=ROOT,
-            env=environment,
-            limit=LONGEST_LINE,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
+        with (Path(folder) / SAID).open("wb") as said:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *PROGRAM,
+                folder,
+                cwd=ROOT,
+                env=environment,
+                limit=LONGEST_LINE,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=said,
+            )
         link = cls(process, folder)
         try:
             ready = await asyncio.wait_for(link.heard(), READY_S)
@@ -120,8 +127,17 @@ class Link:
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line:
-            raise Gone
+            raise Gone(self.said)
         return HEARD.read(line)
+
+    @property
+    def said(self) -> str:
+        """The end of what it wrote to its standard error, without paths of this machine."""
+        try:
+            text = (Path(self._folder) / SAID).read_bytes()[-TAIL_BYTES:].decode(errors="replace").strip()
+            return without_paths(text[-SHOWN:])  # the error itself stands last
+        except OSError:
+            return ""
 
     async def close(self) -> None:
         """End it: its input ends, it kills its ranks and goes; if it does not, it is killed, and they with it."""
@@ -139,4 +155,4 @@ class Link:
             self._input.write(line_of(command))
             await self._input.drain()
         except (ConnectionError, RuntimeError):
-            raise Gone from None
+            raise Gone(self.said) from None

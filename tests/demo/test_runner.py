@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from app.runner import link
 from app.runner.launch import Run
 from app.runner.link import sweep
 from engine.language.refusal import Refusal
@@ -121,6 +122,21 @@ def test_a_killed_zygote_ends_the_run_and_the_next_starts_another(stage: Stage) 
     assert again[1].cold and again[-1].KIND == "run.done"
 
 
+def test_what_keeps_ranks_from_starting_is_told_and_the_next_run_tries_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broken torch: its own words are shown, each time, and once it is whole again the run is made."""
+    stage.wait(stage.runner._drop_link())
+    broken = "import sys; sys.exit('ImportError: libcudart.so.12: cannot open shared object file')"
+    monkeypatch.setattr(link, "PROGRAM", ("-c", broken))
+    for _ in range(2):
+        failed = stage.run("ddp", ranks=2, steps=1)[-1]
+        assert failed.KIND == "run.failed" and "libcudart.so.12: cannot open" in failed.message
+        assert "another run tries to start it again" in failed.message
+    monkeypatch.undo()
+    assert stage.run("ddp", ranks=2, steps=1)[-1].KIND == "run.done"
+
+
 SERVER = """
     import asyncio, sys
     from app.runner.catalog import demo_named
@@ -168,7 +184,7 @@ def test_no_rank_listens_to_the_world_and_none_leaves_a_file(stage: Stage) -> No
 
     addresses, folder = stage.wait(look())
     assert addresses and set(addresses) == {"0100007F"}
-    assert os.listdir(folder) == []
+    assert os.listdir(folder) == [link.SAID]  # of the zygote itself
 
 
 def listening(pid: int) -> list[str]:
