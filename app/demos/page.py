@@ -9,7 +9,7 @@ from sse_starlette import EventSourceResponse
 from app.board.figures.rank_lanes import axis_of
 from app.demos.board import RunBoard
 from app.demos.past import past_runs
-from app.demos.served import kept, lines, run_events, runner_of, unkept
+from app.demos.served import kept, lines, refused, run_events, runner_of, unkept
 from app.demos.view import GUESS, RunPage, demo_page, is_live, run_page
 from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
@@ -116,7 +116,7 @@ def prediction(request: Request, name: str) -> HTMLResponse:
 
 @router.post("/{name}/runs")
 async def start(request: Request, name: str) -> Response:
-    """Run it. A refusal stands on the demo's page."""
+    """Run it. A refusal stands on the demo's page, with the way to what it waits for."""
     found, form = _demo(name), await form_of(request)
     guess = form.pop(GUESS, "").strip()[:40]
     try:
@@ -124,28 +124,11 @@ async def start(request: Request, name: str) -> Response:
             checked(found, {})  # a recording shows what was recorded, whatever the knobs say
         made = runner_of(request).submit(found, form if is_live() else {}, client=visitor_of(request))
     except Refusal as refusal:
-        return _refused(request, found, form, refusal)
+        mine = runner_of(request).of_client(visitor_of(request)) if refusal.code == "one-each" else None
+        running = f"/demos/runs/{mine.id}" if mine else ""
+        return refused(request, "demos/demo.html", refusal, view=demo_page(found, form, refusal), running=running)
     answer = RedirectResponse(f"/demos/runs/{made.id}" + (f"?{urlencode({GUESS: guess})}" if guess else ""), 303)
     return remember(request, answer)
-
-
-BUSY = ("busy", "one-each", "closing")
-RETRY_S = "10"  # most runs are over by then
-
-
-def _refused(request: Request, found: Demo, form: dict[str, str], refusal: Refusal) -> Response:
-    """The demo's page with the sentence; of what only has to wait, with the way to what it waits for."""
-    mine = runner_of(request).of_client(visitor_of(request)) if refusal.code == "one-each" else None
-    answer = page(
-        request,
-        "demos/demo.html",
-        view=demo_page(found, form, refusal),
-        running=f"/demos/runs/{mine.id}" if mine else "",
-        status=503 if refusal.code in BUSY else 422,
-    )
-    if refusal.code in BUSY:
-        answer.headers["Retry-After"] = RETRY_S
-    return answer
 
 
 def _demo(name: str) -> Demo:

@@ -1,18 +1,22 @@
 """What the demos of this server have said: live, kept on disk, or not here any more."""
 
 from contextlib import suppress
+from typing import Any
 
 from fastapi import HTTPException, Request
+from fastapi.responses import Response
 
 from app.demos.traces import Traces
 from app.demos.view import is_live
 from app.live.events import E, Family, lines_of
 from app.live.kept import Kept
+from app.live.registry import RETRY_S, WAIT
 from app.live.served import find, registry_of
 from app.runner.event_kinds import RUN_EVENTS, RunEvent, RunInterrupted
 from app.runner.fake.event_kinds import TRACE_EVENTS, TraceEvent
 from app.runner.launch import Runner
 from app.settings import settings
+from app.web.render import page
 from engine.language.refusal import Refusal
 
 DIED = "the server ended while this was under way; what was said until then is kept. Run it again for the rest"
@@ -39,6 +43,14 @@ def unkept(request: Request, name: str) -> str:
         f"This is not kept: the server cannot write it down ({found.log.unkept}). It is gone when the server ends; until "
         "then all its events can be taken along below. SHARDBOARD_DATA names another folder."
     )
+
+
+def refused(request: Request, template: str, refusal: Refusal, **view: Any) -> Response:
+    """The page that was asked from, with the sentence. What only has to wait says when to ask again."""
+    waits = refusal.code in WAIT
+    answer = page(request, template, status=503 if waits else 422, **view)
+    answer.headers.update({"Retry-After": f"{RETRY_S}"} if waits else {})
+    return answer
 
 
 def runner_of(request: Request) -> Runner:

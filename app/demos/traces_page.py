@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from app.demos.served import trace_events, traces_of, unkept
+from app.demos.served import refused, trace_events, traces_of, unkept
 from app.demos.trace_board import TraceBoard
 from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
@@ -69,11 +69,7 @@ async def start(request: Request) -> Response:
             raise Refusal("demo", None, "no processes are started here; recorded traces are shown instead", code="off")
         made = traces_of(request).submit(fake_request(form), visitor_of(request))
     except Refusal as refusal:
-        busy = refusal.code in ("busy", "one-each", "closing")
-        answer = page(request, "demos/fake.html", view=_form(form, refusal), status=503 if busy else 422)
-        if busy:
-            answer.headers["Retry-After"] = "10"
-        return answer
+        return refused(request, "demos/fake.html", refusal, view=_form(form, refusal))
     return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
 
 

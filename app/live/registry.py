@@ -16,6 +16,9 @@ from app.live.kept import Kept
 from app.live.log import EventLog
 from engine.language.refusal import Refusal
 
+WAIT = frozenset({"closing", "one-each", "busy"})  # codes of refusals that say no more than: not now
+RETRY_S = 10  # most of what goes on is over by then
+
 
 def signature(client: str) -> str:
     """Who has started something, as a file may say it: their cookie cannot be made of it."""

@@ -22,10 +22,12 @@ from app.plan.form import FIELDS, document_of, state_of
 from app.web.json_text import value_of
 from app.web.limits import BODY_BYTES
 from app.web.render import error
+from engine.language.document import read
 from engine.language.domain import number_text
 from engine.language.refusal import Refusal
+from engine.layout.layout import Layout
 from engine.pipeline.orders import short_operations
-from engine.pipeline.schedules import SCHEDULES, USUAL
+from engine.pipeline.schedules import SCHEDULES
 from engine.scenario import scenario_from
 
 HEAVY_OPS = 20_000  # operations of a step; from here on a board takes more than about 0.1 s
@@ -134,10 +136,8 @@ def _turned(state: Mapping[str, str], name: str, value: float) -> int:
 
 
 def _operations(document: dict[str, Any]) -> int:
-    layout = document.get("layout", {})
-    schedule = SCHEDULES[layout.get("schedule", USUAL.name)]
-    stages, chunks = min(int(layout.get("pp", 4)), 128), min(int(layout.get("vp", 1)), 64)
-    return short_operations(schedule, stages, int(layout.get("micro_batches", 16)), chunks)
+    layout = read(Layout, document.get("layout", {}), "layout")
+    return short_operations(SCHEDULES[layout.schedule], layout.pp, layout.micro_batches, layout.vp)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:

@@ -70,17 +70,20 @@ class Pin:
         return state_of(dict(parse_qsl(self.query)))
 
     @cached_property
-    def estimate(self) -> Estimate | None:
-        return None if self.refusal else estimate(scenario_from(document_of(self.state)))
+    def _found(self) -> Estimate | Refusal:
+        try:
+            return estimate(scenario_from(document_of(self.state)))
+        except Refusal as refusal:
+            return refusal
 
-    @cached_property
+    @property
+    def estimate(self) -> Estimate | None:
+        return self._found if isinstance(self._found, Estimate) else None
+
+    @property
     def refusal(self) -> str:
         """Why it has no meaning; nothing if it has one."""
-        try:
-            scenario_from(document_of(self.state))
-        except Refusal as refusal:
-            return refusal.sentence
-        return ""
+        return self._found.sentence if isinstance(self._found, Refusal) else ""
 
     @property
     def name(self) -> str:

@@ -44,18 +44,10 @@ def numbers_text(estimate: Estimate) -> str:
     rows.writerow(COLUMNS)
     for name, term in terms_of(estimate).items():
         source = term.source if isinstance(term, Given) else term.formula.source
-        rows.writerow([_plain(cell) for cell in (name, term.label, repr(float(term.value)), term.unit, source)])
+        rows.writerow([_plain(name), _plain(term.label), repr(float(term.value)), _plain(term.unit), _plain(source)])
     return out.getvalue()
 
 
 def _plain(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula; a number stays one."""
-    return f"'{text}" if text.startswith(FORMULA_STARTS) and not _number(text) else text
-
-
-def _number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    """A text that no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(FORMULA_STARTS) else text

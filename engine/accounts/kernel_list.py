@@ -3,9 +3,10 @@
 Their times add up to the computation of the step.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from engine.compute.flops import mfu_of_rate
 from engine.compute.kernels import Kernel, Kind, embedding_kernels, head_kernels, layer_kernels
 from engine.compute.matmuls import Matmul
 from engine.estimate import Estimate
@@ -47,19 +48,6 @@ def kernel_flop_per_s(f: Number, t: Number) -> Number:
     600.0
     """
     return f / t
-
-
-@formula(r"\frac{<r>}{<P>}", unit="share of peak", source="Achieved over possible")
-def rate_of_peak(r: Number, P: Number) -> Number:
-    """Share of a GPU's peak that a kernel reaches while it runs.   [share]
-
-    r   its rate                                     [FLOP/s]
-    P   dense peak in the precision it multiplies in [FLOP/s]
-
-    >>> round(rate_of_peak(655e12, 989e12), 3)
-    0.662
-    """
-    return r / P
 
 
 @formula(
@@ -117,11 +105,9 @@ def kernel_list(estimate: Estimate) -> tuple[KernelRow, ...]:
     """
     scenario = estimate.scenario
     stage = stages_of(scenario.model, scenario.layout)[estimate.step.stage].whole
-    faster = _faster(scenario, stage)
-    rows = [
-        _row(estimate, kernel, layers, faster.get(kernel.name, ""))
-        for kernel, layers in _kernels(scenario, scenario.layout, stage)
-    ]
+    own = tuple(_kernels(scenario, scenario.layout, stage))
+    faster = _faster(scenario, stage, {kernel.name: _rate(kernel) for kernel, _ in own})
+    rows = [_row(estimate, kernel, layers, faster.get(kernel.name, "")) for kernel, layers in own]
     return tuple(sorted(rows, key=lambda row: -row.seconds.value))
 
 
@@ -138,9 +124,11 @@ def _kernels(scenario: Scenario, layout: Layout, stage: Chunk) -> Iterator[tuple
             yield kernel, 1
 
 
-def _faster(scenario: Scenario, stage: Chunk) -> dict[str, str]:
-    """The kernels that run at a higher rate when one degree changes, and at which: the kernels alone, not the step."""
-    now = {kernel.name: _rate(kernel) for kernel, _ in _kernels(scenario, scenario.layout, stage)}
+def _faster(scenario: Scenario, stage: Chunk, now: Mapping[str, float]) -> dict[str, str]:
+    """The kernels that run at a higher rate when one degree changes, and at which: the kernels alone, not the step.
+
+    now   rate of each as the plan stands   [FLOP/s]
+    """
     found: dict[str, tuple[float, str]] = {}
     for words, layout in _larger(scenario.layout):
         for kernel, _ in _kernels(scenario, layout, stage):
@@ -171,7 +159,7 @@ def _row(estimate: Estimate, kernel: Kernel, layers: int, faster: str) -> Kernel
     rate = of_peak = None
     if flop:
         rate = kernel_flop_per_s.explain(f"{name}: rate", f=flop, t=once)
-        of_peak = rate_of_peak.explain(f"{name}: share of peak", r=rate, P=gpu.peak(kernel.precision))
+        of_peak = mfu_of_rate.explain(f"{name}: share of peak", F=rate, P=gpu.peak(kernel.precision))
     return KernelRow(
         name=name,
         kind=kernel.kind,

@@ -29,8 +29,18 @@ FLAGS = {
     f"{MEGATRON}sequence_parallelism": "--sequence-parallel",
     f"{MEGATRON}use_distributed_optimizer": "--use-distributed-optimizer",
 }
-STRATEGIES = {"FULL_SHARD": 3, "SHARD_GRAD_OP": 2, "NO_SHARD": 0, "HYBRID_SHARD": 3, "HYBRID_SHARD_ZERO2": 2,
-              "1": 3, "2": 2, "3": 0, "4": 3, "5": 2}  # fmt: skip
+STRATEGIES = {
+    "FULL_SHARD": 3,
+    "SHARD_GRAD_OP": 2,
+    "NO_SHARD": 0,
+    "HYBRID_SHARD": 3,
+    "HYBRID_SHARD_ZERO2": 2,
+    "1": 3,
+    "2": 2,
+    "3": 0,
+    "4": 3,
+    "5": 2,
+}
 HYBRID = ("HYBRID_SHARD", "HYBRID_SHARD_ZERO2", "4", "5")
 PLACES = {
     **dict.fromkeys((*NAMES, *FLAGS), "layout"),

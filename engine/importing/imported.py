@@ -3,6 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from engine.catalog.hardware import cluster_named, cluster_names
+from engine.catalog.scenarios import preset_document
+
 
 @dataclass(frozen=True)
 class Taken:
@@ -73,4 +76,6 @@ def assumed_cluster(precision: str = "bf16") -> str:
     >>> assumed_cluster(), assumed_cluster("mxfp8")
     ('hgx-h100', 'hgx-b200')
     """
-    return "hgx-b200" if precision == "mxfp8" else "hgx-h100"
+    usual = preset_document()["cluster"]
+    fit = (name for name in (usual, *cluster_names()) if precision in cluster_named(name).gpu.precisions)
+    return next(fit, usual)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from engine.importing.imported import Remarks
+
 
 @dataclass(frozen=True)
 class Kinds:
@@ -45,3 +47,33 @@ class Kinds:
         value = values[0] if values else ""
         nothing = re.fullmatch(r"0(\.0*)?|false|none|null", value, re.IGNORECASE) or value == self.off.get(name, None)
         return None if nothing else self.warned.get(name)
+
+    def sort(
+        self,
+        name: str,
+        values: tuple[str, ...],
+        where: str,
+        remarks: Remarks,
+        *,
+        unused: bool = False,
+        empty: bool = False,
+    ) -> None:
+        """Says of a setting that was not asked for what it does.
+
+        where    its line and how the text has it
+        unused   it is known, and counts only beside other settings
+        empty    it is given no value
+
+        >>> said = Remarks()
+        >>> Kinds({}, harmless=("--log-.*",)).sort("--log-interval", ("1",), "line 1: --log-interval 1", said)
+        >>> said.harmless
+        ['line 1: --log-interval 1']
+        """
+        if change := self.changes(name, values):
+            remarks.warned.append(f"{where}: it has no place on this board, and changes the run: {change}")
+        elif unused:
+            remarks.warned.append(f"{where}: it counts only beside other settings, so it is not used")
+        elif empty or name in self.warned or self.is_harmless(name):
+            remarks.harmless.append(where)
+        else:
+            remarks.unknown.append(f"{where}: nobody knows it here, so whatever it changes is not in the plan")

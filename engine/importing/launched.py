@@ -13,8 +13,26 @@ from engine.importing.shell.values import Said, Text
 from engine.language.refusal import Refusal
 
 STARTERS = re.compile(r"(torchrun|deepspeed|accelerate|python[0-9.]*)\Z")
-WRAPPERS = {"srun", "mpirun", "mpiexec", "nohup", "exec", "sudo", "env", "numactl", "singularity", "apptainer", "eval", "nice", "stdbuf",
-            "command", "timeout", "time", "bash", "sh"}  # fmt: skip
+WRAPPERS = {
+    "srun",
+    "mpirun",
+    "mpiexec",
+    "nohup",
+    "exec",
+    "sudo",
+    "env",
+    "numactl",
+    "singularity",
+    "apptainer",
+    "eval",
+    "nice",
+    "stdbuf",
+    "command",
+    "timeout",
+    "time",
+    "bash",
+    "sh",
+}
 SPEAKERS = {
     "echo",
     "printf",

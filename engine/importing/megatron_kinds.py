@@ -139,7 +139,7 @@ WARNED = {
     "--hybrid-layer-pattern": "some layers are no attention: another model than is counted",
     "--hybrid-attention-ratio": "some layers are no attention: another model than is counted",
     "--is-hybrid-model": "some layers are no attention: another model than is counted",
-}  # fmt: skip
+}
 
 HARMLESS = (
     "--normalization|--norm-epsilon|--layernorm-epsilon|--rotary-.*|--use-rope-scaling|--rope-.*|--qk-layernorm|--init-method.*",
@@ -164,7 +164,7 @@ HARMLESS = (
     "--tp-only-amax-red|--use-dist-ckpt|--no-pipeline-parallel|--mup|--apply-layernorm-1p|--spec|--export-te-mcore-model|--memory-centric.*",
     "--num-attention-layers-.*|--abort-on-.*|--glu-activation|--embed-layernorm|--position-embedding-interpolation|--train-sync-interval|--masked-softmax-.*",
     "--gradient-accumulation-fusion|--use-cpu.*|--keep-.*|--result-.*|--one-logger.*|--enable-one-logger|--no-one-logger|--rampdown.*|--force-.*|--fsdp-.*",
-)  # fmt: skip
+)
 
 SPELLINGS = {
     "--model-parallel-size": "--tensor-model-parallel-size",
@@ -183,16 +183,42 @@ SPELLINGS = {
     "--num-key-value-heads": "--num-query-groups",
     "--disable-embedding-tying": "--untie-embeddings-and-output-weights",
 }
-OFF = {"--optimizer": "adam", "--ds-sequence-parallel-size": "1", "--mtp-num-layers": "0", "--cp-comm-type": "p2p", "--main-grads-dtype": "fp32", "--main-params-dtype": "fp32", "--exp-avg-dtype": "fp32",
-       "--exp-avg-sq-dtype": "fp32"}  # fmt: skip
+OFF = {
+    "--optimizer": "adam",
+    "--ds-sequence-parallel-size": "1",
+    "--mtp-num-layers": "0",
+    "--cp-comm-type": "p2p",
+    "--main-grads-dtype": "fp32",
+    "--main-params-dtype": "fp32",
+    "--exp-avg-dtype": "fp32",
+    "--exp-avg-sq-dtype": "fp32",
+}
 
-FLAGS = frozenset({
-    "--use-rotary-position-embeddings", "--no-position-embedding", "--swiglu", "--untie-embeddings-and-output-weights",
-    "--group-query-attention", "--multi-latent-attention", "--account-for-embedding-in-pipeline-split",
-    "--account-for-loss-in-pipeline-split", "--sequence-parallel", "--use-tp-pp-dp-mapping", "--use-distributed-optimizer",
-    "--use-megatron-fsdp", "--use-torch-fsdp2", "--torch-fsdp2-no-reshard-after-forward", "--recompute-activations",
-    "--checkpoint-activations", "--grad-reduce-in-bf16", "--accumulate-allreduce-grads-in-fp32", "--bf16", "--fp16",
-    "--fp8-hybrid", "--fp8-e4m3",
-})  # fmt: skip
+FLAGS = frozenset(
+    {
+        "--use-rotary-position-embeddings",
+        "--no-position-embedding",
+        "--swiglu",
+        "--untie-embeddings-and-output-weights",
+        "--group-query-attention",
+        "--multi-latent-attention",
+        "--account-for-embedding-in-pipeline-split",
+        "--account-for-loss-in-pipeline-split",
+        "--sequence-parallel",
+        "--use-tp-pp-dp-mapping",
+        "--use-distributed-optimizer",
+        "--use-megatron-fsdp",
+        "--use-torch-fsdp2",
+        "--torch-fsdp2-no-reshard-after-forward",
+        "--recompute-activations",
+        "--checkpoint-activations",
+        "--grad-reduce-in-bf16",
+        "--accumulate-allreduce-grads-in-fp32",
+        "--bf16",
+        "--fp16",
+        "--fp8-hybrid",
+        "--fp8-e4m3",
+    }
+)
 
 KINDS = Kinds(ACTS, WARNED, HARMLESS, SPELLINGS, OFF, FLAGS)

@@ -84,14 +84,8 @@ class Options:
             where = f"line {given.line}: {given.said}"
             if name in self.asked:
                 taken.append(Taken(given.line, given.said, kinds.acts.get(name, "")))
-            elif change := kinds.changes(name, given.values):
-                remarks.warned.append(f"{where}: it has no place on this board, and changes the run: {change}")
-            elif name in kinds.acts:
-                remarks.warned.append(f"{where}: it counts only beside other settings, so it is not used")
-            elif name in kinds.warned or kinds.is_harmless(name):
-                remarks.harmless.append(where)
             else:
-                remarks.unknown.append(f"{where}: nobody knows it here, so whatever it changes is not in the plan")
+                kinds.sort(name, given.values, where, remarks, unused=name in kinds.acts)
 
 
 def whole_of(name: str, value: str, least: int = 1) -> int:

@@ -108,12 +108,8 @@ class Tables:
             where = f"line {self.lines.get(name, 1)}: {self.said(name)}"
             if name in self.asked:
                 taken.append(Taken(self.lines.get(name, 1), self.said(name), kinds.acts.get(name, "")))
-            elif change := kinds.changes(name, (str(value),)):
-                remarks.warned.append(f"{where}: it has no place on this board, and changes the run: {change}")
-            elif name in kinds.warned or kinds.is_harmless(name) or value is None:
-                remarks.harmless.append(where)
             else:
-                remarks.unknown.append(f"{where}: nobody knows it here, so whatever it changes is not in the plan")
+                kinds.sort(name, (str(value),), where, remarks, empty=value is None)
 
 
 def tables_of(text: str) -> Tables:

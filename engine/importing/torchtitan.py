@@ -25,9 +25,28 @@ AXES = (("tp", "tensor"), ("cp", "context"), ("ep", "expert"), ("pp", "pipeline"
 LIKE_INTERLEAVED = ("interleavedzerobubble", "loopedbfs")
 MODES = ("selective", "full", "memory_budget", "none")
 POLICIES = ("default", "always", "never")
-TABLES = ("job", "profiling", "metrics", "model", "optimizer", "lr_scheduler", "training", "parallelism", "checkpoint",
-          "activation_checkpoint", "compile", "quantize", "comm", "memory_estimation", "fault_tolerance", "experimental", "validation",
-          "debug", "float8", "mx")  # fmt: skip
+TABLES = (
+    "job",
+    "profiling",
+    "metrics",
+    "model",
+    "optimizer",
+    "lr_scheduler",
+    "training",
+    "parallelism",
+    "checkpoint",
+    "activation_checkpoint",
+    "compile",
+    "quantize",
+    "comm",
+    "memory_estimation",
+    "fault_tolerance",
+    "experimental",
+    "validation",
+    "debug",
+    "float8",
+    "mx",
+)
 
 
 def read(text: str) -> Imported:
