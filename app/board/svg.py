@@ -15,7 +15,8 @@ from app.board import pen
 from app.board.pen import Point, number
 
 AXES = ("tp", "cp", "ep", "pp", "dp")
-INKS = ("ink", "soft", "rule", "ghost", "remark", "good", "bad", *AXES)
+OWNERS = ("owner-a", "owner-b", "owner-c", "owner-d")
+INKS = ("ink", "soft", "rule", "ghost", "remark", "good", "bad", "letter", *AXES)
 SOLID = {
     "board",
     "paper",
@@ -29,12 +30,16 @@ SOLID = {
     "w",
     *AXES,
     *(f"{axis}-pale" for axis in AXES),
+    *OWNERS,
+    "sweep",
 }
 HATCH = "M-3 15L15 -3M-3 8.8L8.8 -3M3.2 15L15 3.2"
 PATTERNS = {  # side of the tile, and the strokes or dots on it
     "gradients": (12.0, HATCH),
     "optimizer": (8.0, "M2 2.2h.01M6 6h.01"),
     "waiting": (12.0, HATCH),
+    "hatched": (12.0, HATCH),  # over an owner's colour: its gradients
+    "dotted": (8.0, "M2 2.2h.01M6 6h.01"),  # over an owner's colour: its optimizer state
     "overflow": (12.0, "M-3 -3L15 15M-3 3.2L8.8 15M3.2 -3L15 8.8"),
 }
 STROKES = {"normal": "", "thin": " pen-thin", "thick": " pen-thick", "marker": " pen-marker", "dashed": " pen-dashed"}
@@ -194,15 +199,18 @@ class Figure:
         >>> figure.svg()[:80]
         '<svg class="drawing" viewBox="0 0 40 20" role="img" aria-labelledby="one-title o'
         """
+        return self._framed(f'<g class="shapes">{"".join(self._shapes)}</g>{"".join(self._words)}', self.description)
+
+    def _framed(self, drawn: str, description: str) -> str:
         css = f"drawing {self.css}".strip()
         box = f'viewBox="0 0 {number(self.width)} {number(self.height)}"'
-        drawn = f'{self._definitions()}<g class="shapes">{"".join(self._shapes)}</g>{"".join(self._words)}</svg>'
+        inside = f"{self._definitions()}{drawn}</svg>"
         if not self.title:
-            return f'<svg class="{css}" {box} aria-hidden="true">{drawn}'
+            return f'<svg class="{css}" {box} aria-hidden="true">{inside}'
         return (
             f'<svg class="{css}" {box} role="img" aria-labelledby="{self.name}-title {self.name}-desc">'
             f'<title id="{self.name}-title">{escape(self.title)}</title>'
-            f'<desc id="{self.name}-desc">{escape(self.description)}</desc>{drawn}'
+            f'<desc id="{self.name}-desc">{escape(description)}</desc>{inside}'
         )
 
     def __html__(self) -> str:

@@ -34,7 +34,8 @@ def scene(request: Request, name: str) -> HTMLResponse:
 @router.get("/scenes/{name}/stage")
 def stage(request: Request, name: str) -> HTMLResponse:
     """The frames alone, for knobs that turn."""
-    return part(request, "scenes/_stage.html", view=view_of(scene_named(name), request.query_params))
+    view = view_of(scene_named(name), request.query_params)
+    return part(request, "scenes/_film_stage.html" if view.scene.film else "scenes/_stage.html", view=view)
 
 
 @router.get("/scenes/{name}/answer")

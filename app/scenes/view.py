@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlencode
 
+from markupsafe import Markup
+
+from app.board.film.data import film_data
+from app.board.film.film import Film
+from app.board.film.ticks import ticks_figure
 from app.board.scenes import SCENES, Frame, Misconception, Scene
+from app.board.scenes.base import stills
+from app.board.svg import Figure
 from app.web.beside import Said, dealt
 from engine.asking.grade import Verdict, graded
 from engine.asking.question import Question
@@ -19,8 +26,12 @@ KEPT_SCENES = 256
 
 @dataclass(frozen=True)
 class Stage:
-    """All frames of a scene for one setting of its knobs, and what is said about them."""
+    """All frames of a scene for one setting of its knobs, and what is said about them.
 
+    film   whose stops they are; none: a row of frames
+    """
+
+    film: Film | None
     frames: tuple[Frame, ...]
     question: Question
     numbers: tuple[Term, ...]
@@ -38,6 +49,7 @@ class SceneView:
     scene: Scene
     state: Mapping[str, str]
     at: int
+    t: float
     stage: Stage | None
     says: tuple[str, ...]
     said: Said
@@ -45,7 +57,27 @@ class SceneView:
 
     def query(self, **changes: object) -> str:
         """This page's query with something changed."""
-        return urlencode({**self.state, "frame": self.at, **changes})
+        here = {"t": f"{self.t:g}"} if self.film and "frame" not in changes else {"frame": self.at}
+        return urlencode({**self.state, **here, **changes})
+
+    @property
+    def film(self) -> Film | None:
+        return self.stage.film if self.stage else None
+
+    @property
+    def film_data(self) -> str:
+        """The film for the script, as JSON."""
+        return Markup(film_data(self.film) if self.film else "")
+
+    @property
+    def ticks(self) -> Figure | str:
+        """Round moments of the engine's time under the bar: they spread where the film is slow."""
+        return ticks_figure(self.scene.name, self.film) if self.film and self.film.ticks else ""
+
+    def picture(self, form: str) -> Markup:
+        """A composition of the film, wide or tall, at its moment."""
+        film = self.film
+        return Markup(getattr(film, form).at(self.t) if film else "")
 
     @property
     def speeds(self) -> tuple[float, ...]:
@@ -68,7 +100,9 @@ def staged(scene: Scene, values: Mapping[str, float]) -> Stage:
 @lru_cache(maxsize=KEPT_SCENES)
 def _staged(name: str, values: tuple[tuple[str, float], ...]) -> Stage:
     scene, given = SCENES[name], dict(values)
-    return Stage(scene.frames(given), scene.question(given), scene.numbers(given), scene.misconceptions(given))
+    film = scene.film(given) if scene.film else None
+    frames = stills(film) if film else scene.frames(given)
+    return Stage(film, frames, scene.question(given), scene.numbers(given), scene.misconceptions(given))
 
 
 def place(at: str, count: int, field: str = "frame") -> int:
@@ -92,9 +126,19 @@ def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
     try:
         found = staged(scene, scene.values(given))
     except Refusal as refusal:
-        return SceneView(scene, state, 0, None, refusal.sentences, dealt(refusal, state), None)
+        return SceneView(scene, state, 0, 0.0, None, refusal.sentences, dealt(refusal, state), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
     try:
-        return SceneView(scene, state, place(given.get("frame", "0"), len(found.frames)), found, (), Said(), verdict)
+        at, t = _moment(found, given)
+        return SceneView(scene, state, at, t, found, (), Said(), verdict)
     except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
-        return SceneView(scene, state, 0, found, refusal.sentences, dealt(refusal, state), verdict)
+        return SceneView(scene, state, 0, 0.0, found, refusal.sentences, dealt(refusal, state), verdict)
+
+
+def _moment(stage: Stage, given: Mapping[str, str]) -> tuple[int, float]:
+    """The frame that is asked for, and the moment of a film: by its seconds, or by the stop it stands at."""
+    if stage.film and "t" in given:
+        t = stage.film.moment(given["t"])
+        return stage.film.stop_before(t), t
+    at = place(given.get("frame", "0"), len(stage.frames))
+    return at, stage.film.stops[at].t if stage.film else 0.0

@@ -170,6 +170,21 @@ def sharded_pass(
     )
 
 
+def borrowed_layers(turns: Sequence[LayerPass], now: float) -> tuple[int, int]:
+    """Whole layers, and whole layers' gradients, that a GPU has room for at a moment of a pass.   [count, count]
+
+    Room is taken when a gather begins and given back when the computation ends; gradients are whole from then until
+    their reduce-scatter ends.
+
+    >>> turns = sharded_pass(3, 1.0, 4.0, ahead=1, scatter_s=1.0)
+    >>> borrowed_layers(turns, 1.0), borrowed_layers(turns, 5.5)
+    ((2, 0), (2, 1))
+    """
+    weights = sum(turn.gather.start <= now < turn.compute.end for turn in turns)
+    gradients = sum(turn.compute.end <= now < turn.scatter.end for turn in turns if turn.scatter)
+    return weights, gradients
+
+
 def _may_gather(computes: Sequence[Span], turn: int, ahead: int) -> float:
     """The moment from which a layer has room: its window opens when the layer so far before it starts."""
     if ahead == 0:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from app.board.legend import SIZES, words_width
 from app.board.svg import Figure
@@ -57,7 +58,13 @@ _TEXT = re.compile(r'<text class="t-(\w+)[^"]*" x="([-\d.]+)" y="([-\d.]+)"(?: t
 _MOVE = re.compile(r"translate\(([-\d.]+) ([-\d.]+)\)")
 
 
-def words_of(figure: Figure) -> list[Words]:
+class Drawn(Protocol):
+    """A drawing as text: a figure, or a moment of a film."""
+
+    def svg(self) -> str: ...
+
+
+def words_of(figure: Drawn) -> list[Words]:
     found = []
     for style, x, y, anchor, text in _TEXT.findall(figure.svg()):
         wide, size = words_width(text, style), SIZES[style]
@@ -66,7 +73,7 @@ def words_of(figure: Figure) -> list[Words]:
     return found
 
 
-def placed(figure: Figure) -> list[Words]:
+def placed(figure: Drawn) -> list[Words]:
     """The words of a drawing where they stand: what belongs to a group moves with it."""
 
     def walk(node: ET.Element, dx: float, dy: float) -> Iterator[Words]:

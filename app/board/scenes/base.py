@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
+from typing import ClassVar
 
+from app.board.film.film import Film, Stop
 from app.board.linked import LinkedFigure
 from app.board.pen import number
 from engine.asking.question import Question
@@ -34,7 +36,41 @@ class Frame:
     name: str
     caption: str
     description: str
-    figure: "SceneFigure"
+    figure: "SceneFigure | Still"
+
+
+@dataclass(frozen=True)
+class Still:
+    """A moment of a film, as a picture of its own.
+
+    name    for the ids on a page that holds several
+    stop    whose description it carries
+    """
+
+    film: Film
+    t: float
+    name: str
+    stop: Stop
+
+    keys: ClassVar[list[str]] = []  # nothing in it slides to the next frame: the film moves by itself
+
+    @property
+    def height(self) -> float:
+        return self.film.wide.height
+
+    def svg(self) -> str:
+        return self.film.wide.at(self.t, self.name, self.stop.description)
+
+    def __html__(self) -> str:
+        return self.svg()
+
+
+def stills(film: Film) -> tuple[Frame, ...]:
+    """The stops of a film as frames."""
+    return tuple(
+        Frame(stop.name, stop.caption, stop.description, Still(film, stop.t, f"{film.wide.scene}-{at}", stop))
+        for at, stop in enumerate(film.stops)
+    )
 
 
 @dataclass(frozen=True)
@@ -57,6 +93,7 @@ class Scene:
     misconceptions  knob values -> what it puts right
     also            further pages that belong to it: words and address
     real            the demo that does what it draws; empty where there is none
+    film            knob values -> the film whose stops the frames are; none: a row of frames
     """
 
     name: str
@@ -69,10 +106,12 @@ class Scene:
     misconceptions: Callable[[Values], tuple[Misconception, ...]]
     also: tuple[tuple[str, str], ...] = ()
     real: str = ""
+    film: Callable[[Values], Film] | None = None
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
-        turned = {name: text for name, text in given.items() if name not in BESIDE}
+        beside = (*BESIDE, "t") if self.film else BESIDE
+        turned = {name: text for name, text in given.items() if name not in beside}
         read = read_all(self.knobs, turned, "this scene has no such knob; it has {names}")
         return {
             knob.name: float(knob.place(read[knob.name]) if isinstance(knob, Choice) else read[knob.name])

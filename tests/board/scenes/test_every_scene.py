@@ -47,6 +47,8 @@ def drawn_once(name: str, setting: tuple[tuple[str, str], ...]) -> tuple[Frame, 
 
 
 EACH = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
+ROWS = {name: scene for name, scene in SCENES.items() if not scene.film}  # films: tests/board/films
+EACH_ROW = pytest.mark.parametrize("scene", ROWS.values(), ids=ROWS)
 
 
 @EACH
@@ -73,7 +75,7 @@ def test_captions_are_short_and_every_frame_is_told_in_words(scene: Scene) -> No
     assert len({frame.name for frame in frames}) == len(frames)
 
 
-@EACH
+@EACH_ROW
 def test_words_stand_inside_their_frame(scene: Scene) -> None:
     for setting in settings(scene):
         for frame in drawn(scene, setting):
@@ -89,7 +91,7 @@ def test_words_stand_inside_their_frame(scene: Scene) -> None:
                 )
 
 
-@EACH
+@EACH_ROW
 def test_no_text_is_too_small_for_the_last_row(scene: Scene) -> None:
     for frame in scene.frames(scene.values({})):
         assert not re.search(r'class="t-(small|cell)', frame.figure.svg()), frame.name
@@ -128,7 +130,7 @@ def test_a_knob_it_does_not_have_is_a_sentence_that_names_those_it_has(scene: Sc
     assert caught.value.sentence.startswith("colour = red: this scene has no such knob; it has " + scene.knobs[0].name)
 
 
-@EACH
+@EACH_ROW
 def test_frames_are_as_they_were(scene: Scene) -> None:
     """SHARDBOARD_SNAPSHOTS=write renews them."""
     text = "\n".join(outline(frame) for frame in scene.frames(scene.values({})))

@@ -13,8 +13,7 @@ from engine.lens.sharded import break_even_tokens, gathered_bytes, sharded_forwa
 from engine.memory.parameters import count
 from engine.network.collectives import zero3_over_ddp_volume
 from engine.step.overlap import forward_s
-from tests.board.figures import fills_of
-from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
+from tests.board.scenes.drawings import each_of
 
 SETTINGS = [
     {},
@@ -101,18 +100,6 @@ def test_nothing_shares_the_wire_and_every_gradient_leaves_after_its_layer() -> 
     assert all(turn.scatter and turn.scatter.start >= turn.compute.end for turn in turns)
 
 
-def test_what_is_cut_is_drawn_as_a_slice_with_a_ghost() -> None:
-    ghosts = [frame.figure.svg().count("pen-dashed") for frame in frames({})[:4]]
-    assert ghosts[0] == 0
-    assert ghosts[1] < ghosts[2] < ghosts[3]
-
-
-def test_without_prefetch_gaps_open() -> None:
-    last = frames({})[9]
-    assert "waiting" in fills_of(last.figure.svg())
-    assert "14.6 % longer" in last.caption
-
-
 def test_the_question_has_the_engines_answer_and_knows_the_usual_mistake() -> None:
     asked = ZERO.question(ZERO.values({})).answer
     assert asked is not None and asked.text == "17.5 GB"
@@ -130,13 +117,3 @@ def test_a_part_of_a_node_is_refused_with_the_nearest_whole_ones() -> None:
     with pytest.raises(Refusal) as caught:
         frames({"gpus": "21"})
     assert (caught.value.field, caught.value.nearest) == ("gpus", "24")
-
-
-@each_setting
-def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    assert_whole(frames(given), frames(given), 10)
-
-
-@each_setting
-def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    assert_legible(frames(given))

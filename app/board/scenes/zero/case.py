@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.board.scenes.base import Values
-from app.board.scenes.zero.drawing import LAYERS
 from engine.catalog.hardware import Cluster, cluster_named
 from engine.catalog.model import Model, model_named
 from engine.language.formula import Given, Term, Value
@@ -26,6 +25,7 @@ from engine.step.overlap import backward_s, forward_s
 
 SHAPE: Model = model_named("llama-3-70b")  # whose proportions a model of any size is given
 CLUSTER: Cluster = cluster_named("hgx-h100")
+LAYERS = 4  # in the picture
 REACHED = 0.5  # of peak, an even middle for a first picture
 
 KNOBS = (

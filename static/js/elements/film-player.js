@@ -1,0 +1,150 @@
+// <film-player> plays the film inside it: by its bar, by keys while it has the focus, by drag. The moment is in the
+// address. Turning a knob swaps the film; the player goes on at the same stop, or as far on the way to the next.
+import { FilmBar } from "./film-bar.js";
+import { FilmClock } from "./film-clock.js";
+import { FilmPicture, wordsAt } from "./film-picture.js";
+
+const FINE_S = 0.1;
+
+export class FilmPlayer extends HTMLElement {
+  connectedCallback() {
+    this.load(Number(this.dataset.t));
+    this.addEventListener("click", (event) => this.click(event));
+    this.addEventListener("keydown", (event) => this.key(event));
+    this.addEventListener("input", (event) => this.input(event));
+    this.addEventListener("change", (event) => event.target.matches("[data-bar]") && this.tell());
+    this.addEventListener("htmx:afterSwap", () => this.swapped());
+    this.sized = new ResizeObserver(() => this.show());
+    this.sized.observe(this);
+  }
+
+  disconnectedCallback() {
+    this.clock?.pause();
+    this.sized.disconnect();
+  }
+
+  load(t) {
+    const said = this.querySelector("script[data-film]");
+    if (!said) return; // refused: the sentence stands there; the place is kept for what comes next
+    const film = JSON.parse(said.textContent);
+    const at = this.clock ? this.clock.placeIn(film) : t;
+    this.clock?.pause();
+    this.clock = new FilmClock(film, { moved: () => this.show(), changed: (on) => this.changed(on) });
+    this.pictures = ["wide", "tall"].map((form) => [form, this.querySelector(`.film-${form}`)])
+      .filter(([, svg]) => svg)
+      .map(([form, svg]) => new FilmPicture(svg, film[form]));
+    this.bar = new FilmBar(this, film);
+    this.paced();
+    this.clock.set(at);
+  }
+
+  show() {
+    if (!this.clock) return;
+    const { t, at, film } = this.clock;
+    (this.pictures.find(({ svg }) => svg.clientWidth > 0) ?? this.pictures[0]).show(t);
+    this.words(".film-caption", film.stops[at][3]);
+    this.words("[data-clock]", wordsAt(film.clock, t));
+    this.words("[data-slow]", wordsAt(film.slow, t));
+    this.bar.show(t, at);
+    if (this.clock.standing) this.words("[data-heard]", film.stops[at][3]);
+  }
+
+  words(place, said) {
+    const element = this.querySelector(place);
+    if (element.textContent !== said) element.textContent = said;
+  }
+
+  click(event) {
+    const link = event.target.closest("[data-go], [data-stop]");
+    if (!link || !this.clock || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    if (link.dataset.stop !== undefined) this.go(Number(link.dataset.stop));
+    else this[link.dataset.go]();
+  }
+
+  key(event) {
+    if (!this.clock || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!event.target.matches("film-player, [data-bar]")) return;
+    const fine = event.shiftKey;
+    const does = {
+      " ": () => this.play(),
+      ArrowRight: () => (fine ? this.seek(this.clock.t + FINE_S) : this.after()),
+      ArrowLeft: () => (fine ? this.seek(this.clock.t - FINE_S) : this.before()),
+      ".": () => this.seek(this.clock.t + FINE_S),
+      ",": () => this.seek(this.clock.t - FINE_S),
+      Home: () => this.go(0),
+      End: () => this.go(Infinity),
+      "[": () => this.faster(-1),
+      "]": () => this.faster(1),
+    }[event.key];
+    if (!does) return;
+    event.preventDefault();
+    does();
+  }
+
+  input(event) {
+    if (event.target.matches("[data-bar]")) this.set(Number(event.target.value));
+    else if (event.target.matches("[data-speed], [data-rests]")) this.paced();
+  }
+
+  play() {
+    this.clock.playing ? this.clock.pause() : this.clock.play();
+  }
+  before() { this.go(this.clock.at - 1); }
+  after() { this.go(this.clock.at + (this.clock.standing ? 1 : 0)); }
+
+  go(at) {
+    const { stops } = this.clock;
+    this.seek(stops[Math.min(Math.max(at, 0), stops.length - 1)][1]);
+  }
+
+  set(t) {
+    this.clock.pause();
+    this.clock.set(t);
+  }
+
+  seek(t) {
+    this.set(t);
+    this.tell();
+  }
+
+  faster(by) {
+    const speed = this.querySelector("[data-speed]");
+    if (!speed) return;
+    speed.selectedIndex = Math.min(Math.max(speed.selectedIndex + by, 0), speed.options.length - 1);
+    this.paced();
+  }
+
+  paced() {
+    this.clock.speed = Number(this.querySelector("[data-speed]")?.value ?? 1);
+    this.clock.rests = this.querySelector("[data-rests]")?.checked ?? true;
+  }
+
+  changed(playing) {
+    const button = this.querySelector("[data-go=play]");
+    button?.setAttribute("aria-pressed", String(playing));
+    button?.setAttribute("aria-label", playing ? "pause" : "play");
+    if (!playing) this.tell();
+  }
+
+  swapped() {
+    this.load(0);
+    const question = this.querySelector("template[data-question]");
+    const place = document.getElementById("scene-question");
+    if (question && place && place.textContent.trim() !== question.content.textContent.trim()) {
+      place.replaceChildren(question.content.cloneNode(true));
+      document.getElementById("scene-verdict")?.replaceChildren();
+    }
+    if (this.clock) this.tell();
+  }
+
+  // the address of this moment
+  tell() {
+    const query = new URLSearchParams(new FormData(document.getElementById("scene-form")));
+    query.delete("frame");
+    query.set("t", String(Math.round(this.clock.t * 1000) / 1000));
+    history.replaceState(null, "", `?${query}`);
+  }
+}
+
+customElements.define("film-player", FilmPlayer);

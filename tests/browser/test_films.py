@@ -1,0 +1,101 @@
+"""Films in a real browser: the same picture as the server's at every moment, played, dragged and stepped."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from app.board.film.composition import Composition
+from tests.board.films.reading import FILMS, film_of
+from tests.browser.conftest import Visit
+
+EACH = pytest.mark.parametrize("name", FILMS)
+PLACED = """() => [...document.querySelector(".film-wide").querySelectorAll("[data-actor]")].map((group) => [
+  Number(group.dataset.actor), group.getAttribute("display") ?? "", group.getAttribute("opacity") ?? "1",
+  group.getAttribute("transform"), group.firstElementChild?.tagName === "svg" ? group.firstElementChild.getAttribute("width") : "",
+])"""
+SAID = """() => [...document.querySelector(".film-wide").querySelectorAll("[data-words]")].map((text) => text.textContent)"""
+GROUP = re.compile(
+    r'data-actor="(\d+)"(?: data-why="[^"]*")? transform="([^"]+)"(?: opacity="([\d.]+)")?( display="none")?>(?:<svg width="([\d.]+)")?'
+)
+HAIR = 0.02  # units: both write thousandths
+
+
+def seek(page: Page, t: float) -> None:
+    page.evaluate("t => document.querySelector('film-player').seek(t)", t)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(number) for number in re.findall(r"-?[\d.]+", text)]
+
+
+def assert_alike(page: Page, picture: Composition, t: float) -> None:
+    """Every actor that can be seen is where the server puts it; words that run say the same."""
+    drawn = {int(at): (gone, opacity, move, width) for at, gone, opacity, move, width in page.evaluate(PLACED)}
+    for at, move, opacity, gone, width in GROUP.findall(picture.at(t)):
+        there = drawn[int(at)]
+        assert bool(gone) == bool(there[0]), (at, t)
+        if not gone:
+            assert numbers(move) == pytest.approx(numbers(there[2]), abs=HAIR), (at, t)
+            assert float(opacity or 1) == pytest.approx(float(there[1]), abs=HAIR), (at, t)
+            assert not width or float(width) == pytest.approx(float(there[3]), abs=0.1), (at, t)
+    said = re.findall(r'data-words="\d+">([^<]*)</text>', picture.at(t))
+    assert said == page.evaluate(SAID), t
+
+
+@EACH
+def test_the_browser_draws_what_the_server_draws(visit: Visit, name: str) -> None:
+    page, film = visit(f"/scenes/{name}"), film_of(name)
+    for at in range(20):
+        t = round(film.length * (at + 0.37) / 20, 3)
+        seek(page, t)
+        assert_alike(page, film.wide, t)
+
+
+@EACH
+def test_a_moment_opened_by_address_is_the_moment_reached(visit: Visit, name: str) -> None:
+    film = film_of(name)
+    t = round(film.length * 0.62, 3)
+    assert_alike(visit(f"/scenes/{name}?t={t}"), film.wide, t)
+    page = visit(f"/scenes/{name}?frame=3")
+    assert_alike(page, film.wide, film.stops[3].t)
+    expect(page.locator(".film-caption")).to_have_text(film.stops[3].caption)
+
+
+@EACH
+def test_play_moves_at_once_and_keys_walk_to_the_end(visit: Visit, name: str) -> None:
+    page, film = visit(f"/scenes/{name}"), film_of(name)
+    page.locator("[data-go=play]").click()
+    page.wait_for_function("document.querySelector('film-player').clock.t > 0.05")
+    page.keyboard.press("Escape")
+    page.locator("film-player").focus()
+    page.keyboard.press("Home")
+    for stop in film.stops[1:]:
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".film-caption")).to_have_text(stop.caption)
+    assert page.evaluate("document.querySelector('film-player').clock.t") == pytest.approx(film.length, abs=0.01)
+
+
+def test_a_knob_keeps_the_place(visit: Visit) -> None:
+    page = visit("/scenes/zero?frame=5")
+    page.locator("#gpus").fill("8")
+    expect(page.locator(".film-wide")).to_contain_text("8 GPUs drawn")
+    film = film_of("zero", gpus="8")
+    assert page.evaluate("document.querySelector('film-player').clock.t") == pytest.approx(film.stops[5].t, abs=0.01)
+    assert "gpus=8" in page.url and "t=" in page.url
+
+
+def test_with_reduced_motion_a_film_is_a_row_of_stills(visit: Visit) -> None:
+    page, film = visit("/scenes/zero", reduced_motion="reduce"), film_of("zero")
+    page.locator("[data-go=play]").click()
+    expect(page.locator(".film-caption")).to_have_text(film.stops[1].caption)
+    assert page.evaluate("document.querySelector('film-player').clock.t") in [
+        pytest.approx(stop.t, abs=0.01) for stop in film.stops
+    ]
+
+
+def test_without_a_script_stops_are_links(visit: Visit) -> None:
+    page = visit("/scenes/zero", java_script_enabled=False)
+    page.get_by_role("link", name="next stop").click()
+    assert "frame=1" in page.url
+    expect(page.locator(".film-caption")).to_have_text(film_of("zero").stops[1].caption)
