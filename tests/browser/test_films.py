@@ -66,7 +66,8 @@ def test_a_moment_opened_by_address_is_the_moment_reached(visit: Visit, name: st
 def test_play_moves_at_once_and_keys_walk_to_the_end(visit: Visit, name: str) -> None:
     page, film = visit(f"/scenes/{name}"), film_of(name)
     page.locator("[data-go=play]").click()
-    page.wait_for_function("document.querySelector('film-player').clock.t > 0.05")
+    expect(page.locator(".film-caption")).to_have_text(film.stops[1].caption)
+    expect(page.locator("[data-go=play]")).to_have_attribute("aria-label", "pause")
     page.keyboard.press("Escape")
     page.locator("film-player").focus()
     page.keyboard.press("Home")
