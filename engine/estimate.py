@@ -90,10 +90,14 @@ class Estimate:
         )
 
     @cached_property
-    def step(self) -> Step:
+    def traffic(self) -> Traffic:
+        """What decides the collectives of a step."""
         scenario = self.scenario
-        traffic = Traffic(scenario.model, scenario.layout, scenario.cluster, scenario.machine, scenario.sequence_tokens)
-        return step_of(traffic)
+        return Traffic(scenario.model, scenario.layout, scenario.cluster, scenario.machine, scenario.sequence_tokens)
+
+    @cached_property
+    def step(self) -> Step:
+        return step_of(self.traffic)
 
     @cached_property
     def alone(self) -> Outline:

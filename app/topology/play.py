@@ -4,6 +4,7 @@ from typing import Any
 
 from engine.estimate import Estimate
 from engine.language.units import seconds_text
+from engine.step.tail import tail_of
 
 MOST_SPANS = 1200  # of all stages together: more say nothing to the eye and weigh much
 KINDS = {"F": 0, "B": 1, "I": 1, "W": 2}
@@ -17,14 +18,8 @@ def played(estimate: Estimate) -> dict[str, Any]:
     gradients start and end of the traffic of data parallelism after the pipeline
     stops     named moments
     """
-    step = estimate.step
-    timeline = step.timeline
-    # what the pipeline does not show: gradients and weights that stick out, and the optimizer
-    short = step.shown_micro_batches < step.layout.micro_batches
-    tail = max(0.0, step.seconds.value - timeline.makespan - step.optimizer.value)
-    if short:  # a shorter step like it has the same end
-        tail = sum(c.exposed.value for c in step.communication if c.axis == "dp") if _apart(estimate) else 0.0
-    whole = timeline.makespan + tail + step.optimizer.value
+    step, tail = estimate.step, tail_of(estimate.step)
+    timeline, whole = step.timeline, tail.end
     stages: list[list[float]] = [[] for _ in range(step.layout.pp)]
     for interval in timeline.intervals:
         stages[interval.stage] += [_share(interval.start, whole), _share(interval.end, whole), KINDS[interval.kind]]
@@ -32,11 +27,11 @@ def played(estimate: Estimate) -> dict[str, Any]:
         stages = [_merged(spans) for spans in stages]
     starts = [spans[0] for spans in stages if spans]
     ends = [spans[-2] for spans in stages if spans]
-    gradients = _gradients(estimate, timeline.makespan, tail, whole)
+    gradients = [_share(moment, whole) for moment in tail.gradients or ()]
     stops = [("fill", 0.0), ("steady", max(starts)), ("drain", min(ends))] if step.layout.pp > 1 else [("passes", 0.0)]
     if gradients:
         stops.append(("gradients", gradients[0]))
-    stops.append(("optimizer", _share(timeline.makespan + tail, whole)))
+    stops.append(("optimizer", _share(tail.travelled, whole)))
     return {
         "seconds": whole,
         "text": seconds_text(whole),
@@ -44,24 +39,8 @@ def played(estimate: Estimate) -> dict[str, Any]:
         "gradients": gradients,
         "hop": _share(max(step.send_s, whole / 400), whole),
         "stops": sorted(stops, key=lambda stop: stop[1]),
-        "short": short,
+        "short": step.shown_micro_batches < step.layout.micro_batches,
     }
-
-
-def _apart(estimate: Estimate) -> bool:
-    """Whether gradients travel once, after the passes, and not in every layer as FSDP's do."""
-    return estimate.scenario.layout.zero < 3
-
-
-def _gradients(estimate: Estimate, makespan: float, tail: float, whole: float) -> list[float]:
-    """When data parallelism is on the wires: from where it begins behind the last backward passes until it is done."""
-    traffic = [c for c in estimate.step.communication if c.axis == "dp"]
-    if not traffic:
-        return []
-    if not _apart(estimate):
-        return [0.0, _share(makespan, whole)]
-    hidden = sum(c.seconds.value - c.exposed.value for c in traffic)
-    return [_share(max(0.0, makespan - hidden), whole), _share(makespan + tail, whole)]
 
 
 def _share(seconds: float, whole: float) -> float:

@@ -7,7 +7,7 @@ from engine.catalog import kernel_rates
 from engine.catalog.model import Model
 from engine.compute.flops import head_width
 from engine.compute.machine import Machine
-from engine.compute.matmuls import Matmul, layer_matmuls, matmul_times
+from engine.compute.matmuls import Half, Matmul, layer_matmuls, matmul_times
 from engine.layout.layout import Layout
 from engine.memory.parameters import count
 
@@ -26,6 +26,7 @@ class Kernel:
     flop       of the same passes, as far as they count as useful work   [FLOP]
     product    its shape, where it is a matrix product
     precision  of what it multiplies; of what only moves bytes, none
+    half       which half of its layer it belongs to; of what stands around both, both
     """
 
     name: str
@@ -34,6 +35,7 @@ class Kernel:
     flop: tuple[float, float, float] = (0.0, 0.0, 0.0)
     product: Matmul | None = None
     precision: str = ""
+    half: Half = "both"
 
 
 def layer_kernels(
@@ -64,6 +66,7 @@ def _products(machine: Machine, matmuls: list[Matmul]) -> list[Kernel]:
             (each.flop, each.flop, each.flop),
             each,
             machine.precision,
+            each.half,
         )
         for each, row in zip(matmuls, seconds, strict=True)
     ]
@@ -86,7 +89,14 @@ def _attention_core(model: Model, layout: Layout, machine: Machine, sequence_tok
         # scale, mask, softmax and dropout each read and write the scores: 11 bytes a score forward, 16 backward
         there, back = (streamed_s(machine, scores * traffic) for traffic in (11, 16))
         forward, backward = products + there, 2 * products + back
-    return Kernel("attention", "attention", (forward, backward, 0.0), (useful, 2 * useful, 0.0), precision=precision)
+    return Kernel(
+        "attention",
+        "attention",
+        (forward, backward, 0.0),
+        (useful, 2 * useful, 0.0),
+        precision=precision,
+        half="attention",
+    )
 
 
 def _pointwise(model: Model, layout: Layout, machine: Machine, tokens: float, moe: bool) -> list[Kernel]:

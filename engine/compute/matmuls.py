@@ -1,6 +1,7 @@
 """The matrix products of a layer on one GPU: their shapes, and the seconds of their three passes."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -9,16 +10,22 @@ from engine.catalog.model import Model
 from engine.compute.machine import Machine
 from engine.layout.layout import Layout
 
+Half = Literal["attention", "mlp", "both"]
+
 
 @dataclass(frozen=True)
 class Matmul:
-    """One matrix product of a layer on this GPU, C[m,n] = A[m,k] B[k,n]; `experts` of them side by side."""
+    """One matrix product of a layer on this GPU, C[m,n] = A[m,k] B[k,n]; `experts` of them side by side.
+
+    half   which half of its layer it belongs to
+    """
 
     name: str
     m: float
     n: float
     k: float
     experts: float = 0
+    half: Half = "mlp"
 
     @property
     def flop(self) -> float:
@@ -30,6 +37,7 @@ def layer_matmuls(model: Model, layout: Layout, tokens: float, moe: bool, imbala
     t, h, heads = layout.tp, model.hidden, model.heads / layout.tp
     products = _attention_matmuls(model, layout, tokens)
     products.append(Matmul("attention output", tokens, h, heads * model.v_dim))
+    products = [replace(product, half="attention") for product in products]
     if not moe:
         return [*products, *_mlp("", model, tokens, model.ffn / t)]
     own = tokens / layout.sp
