@@ -5,10 +5,15 @@ from functools import lru_cache
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup
 
 from app.board.figures.doodles import doodle
-from app.board.figures.wall import Part, Row, Wall, wall_narrow, wall_wide
+from app.board.film.data import film_data
+from app.board.film.film import Film
+from app.board.scenes.zero.film import state_film
+from app.board.scenes.zero.scene import ZERO
 from app.board.svg import Figure
+from app.home.wall import Part, Row, Wall
 from app.lessons.lesson import BLOCKS, Block, Lesson, lessons
 from app.web.render import page
 from engine.catalog.hardware import gpu_named
@@ -24,17 +29,12 @@ GPUS: int = CARD["gpus"]
 DATA_WIDTH = 64  # replicas
 
 PARTS = (
-    Part("weights", 2, "weight, BF16"),
-    Part("gradients", 2, "gradient, BF16"),
-    Part("optimizer", 12, "master copy, two moments, FP32"),
+    Part("weights", 2),
+    Part("gradients", 2),
+    Part("optimizer", 12),
 )
 SHARDED_FROM = {"weights": 3, "gradients": 2, "optimizer": 1}  # the ZeRO stage that first deals a part out
-STAGES = (
-    ("DDP", "a full copy each"),
-    ("ZeRO-1", "optimizer split"),
-    ("ZeRO-2", "gradients too"),
-    ("ZeRO-3", "all split: FSDP"),
-)
+STAGES = ("DDP", "ZeRO-1", "ZeRO-2", "ZeRO-3")
 
 
 @dataclass(frozen=True)
@@ -60,14 +60,22 @@ class Home:
     """Everything the front page shows."""
 
     wall: Wall
-    wide: Figure
-    narrow: Figure
+    film: Film
     terms: tuple[Term, ...]
     stops: tuple[Stop, ...]
     doors: tuple[Door, ...]
     parameters: float = PARAMETERS
     gpus: int = GPUS
     data_width: int = DATA_WIDTH
+
+    @property
+    def film_data(self) -> Markup:
+        """The film for the script, as JSON."""
+        return Markup(film_data(self.film))
+
+    def rest(self, form: str) -> Markup:
+        """A composition of the film, wide or tall, at its end: so it is where no script plays it."""
+        return Markup(getattr(self.film, form).at(self.film.length))
 
     @property
     def size(self) -> str:
@@ -98,14 +106,12 @@ def home(request: Request) -> HTMLResponse:
 @lru_cache
 def front(paths: frozenset[str]) -> Home:
     """The view model; `paths` are the addresses that answer, so that no door leads nowhere."""
-    wall = sharding_wall()
     return Home(
-        wall=wall,
-        wide=wall_wide(wall),
-        narrow=wall_narrow(wall),
+        wall=sharding_wall(),
+        film=state_film(ZERO.values({"gpus": str(DATA_WIDTH), "billions": f"{PARAMETERS / 1e9:g}"})),
         terms=tuple(
             state_bytes.explain(f"{name}: training state of one GPU", N=PARAMETERS, zero=stage, D=DATA_WIDTH)
-            for stage, (name, _) in enumerate(STAGES)
+            for stage, name in enumerate(STAGES)
         ),
         stops=tuple(
             Stop(block, doodle(block.drawing), next(lesson for lesson in lessons() if lesson.front.block == block.name))
@@ -119,11 +125,11 @@ def front(paths: frozenset[str]) -> Home:
 def sharding_wall() -> Wall:
     """The training state of the question's model on one GPU, for DDP and the three ZeRO stages."""
     rows = []
-    for stage, (name, words) in enumerate(STAGES):
+    for stage, name in enumerate(STAGES):
         widths = (DATA_WIDTH if stage >= SHARDED_FROM[part.kind] else 1 for part in PARTS)
         held = tuple(
             float(held_bytes(part.bytes_per_parameter, PARAMETERS, width))
             for part, width in zip(PARTS, widths, strict=True)
         )
-        rows.append(Row(name, words, held))
-    return Wall(tuple(rows), PARTS, gpu_named("h100").memory_bytes, "H100", PARAMETERS)
+        rows.append(Row(name, held))
+    return Wall(tuple(rows), PARTS, gpu_named("h100").memory_bytes)

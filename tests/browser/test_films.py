@@ -100,3 +100,21 @@ def test_without_a_script_stops_are_links(visit: Visit) -> None:
     page.get_by_role("link", name="next stop").click()
     assert "frame=1" in page.url
     expect(page.locator(".film-caption")).to_have_text(film_of("zero").stops[1].caption)
+
+
+def test_the_front_page_plays_the_story_once_and_rests_where_it_fits(visit: Visit) -> None:
+    page = visit("/")
+    play = page.locator("film-once [data-go=play]")
+    expect(play).to_have_attribute("aria-label", "pause")
+    page.evaluate("document.querySelector('film-once').clock.speed = 40")
+    expect(play).to_have_attribute("aria-label", "play again")
+    expect(page.locator("film-once .film-caption")).to_contain_text("It fits.")
+    play.click()
+    expect(play).to_have_attribute("aria-label", "pause")
+
+
+@pytest.mark.parametrize("how", [{"reduced_motion": "reduce"}, {"java_script_enabled": False}])
+def test_the_front_page_without_motion_or_script_shows_the_end(visit: Visit, how: dict[str, object]) -> None:
+    page = visit("/", **how)
+    expect(page.locator("film-once .film-caption")).to_contain_text("It fits.")
+    expect(page.locator(".film-wide")).to_contain_text("17.5 GB")

@@ -30,6 +30,12 @@ def film(values: Values) -> Film:
     return story.script.film("zero", TITLE, draw, Clock(story.clock, tick=_tick(story)))
 
 
+def state_film(values: Values) -> Film:
+    """The first act alone, for a page that opens with it: the state spills, is cut, and fits."""
+    story = Story(Case(values), whole=False)
+    return story.script.film("state", TITLE, lambda picture: State(picture, story).draw(), Clock(lambda _: ""))
+
+
 def _tick(story: Story) -> float:
     """Engine time between marks under the bar: a round one of which a gather has a few."""
     tick = 1e-6

@@ -24,7 +24,7 @@ class State:
         self.top, self.pitch, self.tall = (104.0, 62.0, 44.0) if picture.is_wide else (120.0, 76.0, 48.0)
         most = max(self.case.states[0].value, 1.05 * self.case.capacity)
         self.scale = (self.right - self.left) / most
-        self.ends = story.camera[0][0]
+        self.ends = story.state_ends if story.camera else story.lens.length + 1
 
     def draw(self) -> None:
         for gpu in range(DRAWN):
@@ -58,6 +58,11 @@ class State:
         why = f"{name} of all parameters, whole, on every GPU alike"
         with self.picture.actor(f"{name}-{gpu}", name, way, window=(whole + 2, self.tall + 4), why=why):
             self.picture.rectangle(1, 1, whole - 1, self.tall, fill=name, key=f"{name}-{gpu}")
+        ghost = faded(Way(x, y, here=False).show(begin + FADED, FADED / 2), self.story.lens, 0.0, self.ends)
+        with self.picture.actor(
+            f"ghost-{name}-{gpu}", "ghost", ghost, why=f"room that {name} took before they were cut"
+        ):
+            self.picture.rectangle(1, 4, whole - 1, self.tall - 8, ink="ghost", stroke="dashed", key=f"ghost-{name}")
 
     def _slice(self, gpu: int, name: str, x: float, y: float, whole: float, zero: int) -> None:
         """What a GPU keeps of a field: lit where it was, then it slides home."""
@@ -100,6 +105,8 @@ class State:
 
     def _off(self, way: Way, gpu: int, dx: float = 0.0, dy: float = 0.0) -> Way:
         """Out of the act: a box and what lies in it fly together to where the GPU will stand."""
+        if not self.story.camera:
+            return way
         x, y = places(self.picture).boxes[gpu]
         (start, _), (end, _) = self.story.camera
         return way.go(plain(start, start + 0.9), x + dx, y + dy).hide(end - 0.4, 0.3)
@@ -109,7 +116,7 @@ class State:
         for gpu in range(DRAWN):
             with picture.actor(f"owner-{gpu}", "badge", self._until(Way(0, self.top + gpu * self.pitch))):
                 badge(picture, 20, self.tall / 2, gpu)
-        capacity = bytes_text(case.capacity)
+        capacity = f"one GPU: {bytes_text(case.capacity)}"
         with picture.actor("capacity", "words", self._until(Way(self.left, self.top - 14))):
             picture.text(0, 0, capacity, "caption")
         rest = case.gpus - DRAWN

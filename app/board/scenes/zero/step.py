@@ -36,7 +36,7 @@ class Step:
     def __init__(self, picture: Composition, story: Story):
         self.picture, self.story, self.case = picture, story, story.case
         self.at, self.lens = places(picture), story.lens
-        self.since, self.until = story.camera[-1][0], story.change[0][0]
+        self.since, self.until = story.step_begins, story.change[0][0]
 
     def draw(self) -> None:
         self._frame()

@@ -36,15 +36,25 @@ def later(layer: int, turn: LayerPass, offset: float) -> Turn:
 
 
 class Story:
-    """The film of one setting of the knobs: its script and the moments that its drawings need."""
+    """The film of one setting of the knobs: its script and the moments that its drawings need.
 
-    def __init__(self, case: Case):
+    camera   the flight from the first act to the second; none where only the first is told
+    """
+
+    def __init__(self, case: Case, *, whole: bool = True):
         self.case, self.script = case, Script()
+        self.camera: Span | None = None
         self._state()
-        self._step()
-        self._rest()
-        self._race()
+        if whole:
+            self._step()
+            self._rest()
+            self._race()
         self.lens: Lens = self.script.lens
+
+    @property
+    def state_ends(self) -> float:
+        """When the first act is over.   [film seconds]"""
+        return self.camera[0][0] if self.camera else self.script.now
 
     # moments of engine time
 
@@ -105,6 +115,7 @@ class Story:
         case, script = self.case, self.script
         first, second = self.forward[0], self.forward[1]
         self.camera = script.run(1.3)
+        self.step_begins = script.now
         self.gather = script.run(1.8, until=first.gather.end)
         script.stop(
             "gather",
