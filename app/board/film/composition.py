@@ -178,6 +178,15 @@ class Composition(LinkedFigure):
         self.words.append(Running(key, steps, opened))
 
     @contextmanager
+    def moved(self, dx: float, dy: float) -> Iterator[None]:
+        """What is drawn inside stands so much further: to give an actor another origin than its drawing's."""
+        starts = [(drawn, len(drawn)) for drawn in (self._shapes, self._words)]
+        yield
+        for drawn, start in starts:
+            if len(drawn) > start:
+                drawn[start:] = [f'<g transform="translate({number(dx)} {number(dy)})">', *drawn[start:], "</g>"]
+
+    @contextmanager
     def why(self, words: str) -> Iterator[None]:
         """The reason of something still, for those who ask it."""
         start = len(self._shapes)

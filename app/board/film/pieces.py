@@ -39,6 +39,7 @@ def coin(
     rides: Sequence[tuple[float, float, Wire, float]],
     lens: Lens,
     over: str = "",
+    letter: bool = True,
 ) -> None:
     """A slice on its way, there only while its bytes move.
 
@@ -55,7 +56,8 @@ def coin(
         picture.path(f"M{-wide / 2} {-tall / 2}h{wide}v{tall}h{-wide}z", fill=OWNERS[owner], stroke="thin")
         if over:
             picture.path(f"M{-wide / 2} {-tall / 2}h{wide}v{tall}h{-wide}z", fill=over, ink="")
-        picture.text(0, 6, LETTERS[owner], "read", anchor="middle", ink="letter")
+        if letter:
+            picture.text(0, 6, LETTERS[owner], "read", anchor="middle", ink="letter")
 
 
 def badge(picture: Composition, x: float, y: float, owner: int, words: str = "") -> None:

@@ -1,21 +1,23 @@
 """The layout scene: its figures against the engine, its drawings at the edges of its knobs."""
 
-import re
-from functools import cache
+from itertools import pairwise
 
 import pytest
 
 from app.board.figures.topology_floor import floor_of
-from app.board.scenes.base import Frame
-from app.board.scenes.layout.case import Case, longest, traffic_s, waiting
+from app.board.scenes.layout.case import ORDERS, Case, longest, traffic_s, waiting
+from app.board.scenes.layout.deep import GpuShot
 from app.board.scenes.layout.scene import LAYOUT
+from app.board.scenes.layout.story import Story
 from engine.catalog.hardware import cluster_named
 from engine.catalog.scenarios import preset_document
 from engine.estimate import estimate
 from engine.language.refusal import Refusal
+from engine.language.units import seconds_text
 from engine.network.collectives import ring_half_s, send_s
 from engine.scenario import scenario_from
-from tests.board.scenes.drawings import assert_inside, each_of
+from tests.board.films.reading import film_of
+from tests.board.scenes.drawings import each_of
 
 EXTREMES = (
     {},
@@ -29,30 +31,8 @@ EXTREMES = (
 each_setting = each_of(EXTREMES)
 
 
-@cache
-def drawn(given: tuple[tuple[str, str], ...]) -> tuple[Frame, ...]:
-    return LAYOUT.frames(LAYOUT.values(dict(given)))
-
-
 def case(**given: str) -> Case:
     return Case(LAYOUT.values(given))
-
-
-@each_setting
-def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[str, str]) -> None:
-    frames = drawn(tuple(given.items()))
-    assert len(frames) == 10
-    for frame in frames:
-        assert len(frame.caption.split()) <= 20
-        assert len(frame.figure.keys) == len(set(frame.figure.keys))
-        assert_inside(frame, hair=4)
-        assert frame.description
-
-
-@each_setting
-def test_the_same_values_give_the_same_bytes(given: dict[str, str]) -> None:
-    once, again = drawn(tuple(given.items())), LAYOUT.frames(LAYOUT.values(given))
-    assert [frame.figure.svg() for frame in once] == [frame.figure.svg() for frame in again]
 
 
 @each_setting
@@ -61,11 +41,6 @@ def test_it_asks_answers_and_puts_right(given: dict[str, str]) -> None:
     assert LAYOUT.question(values).right in range(4)
     assert all(term.text for term in LAYOUT.numbers(values))
     assert len(LAYOUT.misconceptions(values)) == 3
-
-
-def test_a_thousand_gpus_are_a_few_paths() -> None:
-    for frame in LAYOUT.frames(LAYOUT.values({})):
-        assert frame.figure.svg().count("<path") < 150
 
 
 def test_the_axes_cut_1024_gpus_into_128_256_and_32_groups() -> None:
@@ -156,5 +131,30 @@ def test_other_floors_stand_too() -> None:
 
 
 def test_numbers_in_captions_come_from_the_knobs() -> None:
-    caption = LAYOUT.frames(LAYOUT.values({"oversubscription": "3"}))[6].caption
-    assert re.search(r"3:1.*3 times", caption)
+    film = film_of("layout", oversubscription="3")
+    caption = next(stop.caption for stop in film.stops if "spine 3:1" in stop.caption)
+    here, there = (case(oversubscription="3").made(order, 3) for order in ORDERS)
+    assert seconds_text(traffic_s(here, "dp")) in caption and seconds_text(traffic_s(there, "dp")) in caption
+
+
+def test_the_camera_goes_into_an_operation_of_the_step_and_every_layer_of_it_is_the_engine_s() -> None:
+    story = Story(case())
+    assert story.close.work in story.made.step.timeline.intervals
+    spans = [story.layer_span(layer) for layer in range(story.chunk.layers)]
+    assert spans[0][0] == pytest.approx(story.close.work.start)
+    assert spans[-1][1] == pytest.approx(story.close.work.end)
+    assert all(before[1] == pytest.approx(after[0]) for before, after in pairwise(spans))
+
+
+def test_the_box_of_the_gpu_is_as_full_as_the_engine_says() -> None:
+    """Whole micro-batches from the timeline; of the one under way, its layers so far."""
+    film = film_of("layout")
+    story = Story(case())
+    shot = GpuShot(film.wide, story)
+    strip = next(actor for actor in film.wide.actors if actor.key == "breath")
+    for layer in range(1, story.last_layer):
+        e = story.layer_span(layer)[1]
+        t = story.lens.ends(e) + 1e-3
+        assert -strip.track.at(t)["tall"] / shot.scale == pytest.approx(shot.activations(e), rel=2e-3)
+    held = story.made.stages[story.stage]
+    assert shot.activations(story.close.work.end) <= held.activations.value * (1 + 1e-9)
