@@ -145,16 +145,16 @@ class Calls:
         words = f"fitted or judged, seen from {low} to {high}: {escape(made.source)}."
         return self._opens(_text(made.value, unit, as_), words, "value", made.value)
 
-    def scene(self, name: str, frame: int, /, **knobs: Any) -> Shown:
+    def scene(self, name: str, stop: str, /, **knobs: Any) -> Shown:
         scene = scene_named(name)
         if strange := strangers(knobs, [knob.name for knob in scene.knobs], f"{name} has no such knob"):
             raise together(strange)
         frames = scene.frames(scene.values({key: str(given) for key, given in knobs.items()}))
-        if not 0 <= frame < len(frames):
-            raise Refusal("frame", frame, f"{name} has frames 0 to {len(frames) - 1}")
+        at = {frame.name: at for at, frame in enumerate(frames)}
+        place = choose("stop", stop, at, f"{name} has no such stop; it has {{names}}")
         self.used.scenes[name] = None
-        query = urlencode({"frame": frame, **knobs})
-        return self._block("lessons/_scene.html", scene=scene, frame=frames[frame], href=f"/scenes/{name}?{query}")
+        query = urlencode({"frame": place, **knobs})
+        return self._block("lessons/_scene.html", scene=scene, frame=frames[place], href=f"/scenes/{name}?{query}")
 
     def figure(self, name: str, /, preset: str = CARD_TITLE, **fields: Any) -> Shown:
         draw = choose("figure", name, FIGURES, "the planner's figures are {names}")

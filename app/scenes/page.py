@@ -38,6 +38,12 @@ def stage(request: Request, name: str) -> HTMLResponse:
     return part(request, "scenes/_film_stage.html" if view.scene.film else "scenes/_stage.html", view=view)
 
 
+@router.get("/scenes/{name}/clip")
+def clip(request: Request, name: str) -> HTMLResponse:
+    """The passage of a film that leads to a stop, with one knob: for a page that speaks of it."""
+    return part(request, "scenes/_clip.html", view=view_of(scene_named(name), request.query_params))
+
+
 @router.get("/scenes/{name}/answer")
 def answer(request: Request, name: str) -> HTMLResponse:
     """What the engine says to a prediction."""

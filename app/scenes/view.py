@@ -79,6 +79,11 @@ class SceneView:
         film = self.film
         return Markup(getattr(film, form).at(self.t) if film else "")
 
+    def clip(self, form: str) -> Markup:
+        """The same on a page that may show several: with ids of its own."""
+        film, name = self.film, f"{self.scene.name}-clip-{self.at}-{form}"
+        return Markup(getattr(film, form).at(self.t, name) if film else "")
+
     @property
     def speeds(self) -> tuple[float, ...]:
         return SPEEDS

@@ -1,9 +1,12 @@
 """Scene pages asked for with values that mean nothing: a sentence each, never a broken picture."""
 
 import html
+import re
 
 import pytest
 from fastapi.testclient import TestClient
+
+from app.board.scenes import SCENES
 
 BAD = (
     ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
@@ -29,3 +32,18 @@ def test_a_frame_that_does_not_exist_is_said_over_the_first(client: TestClient) 
     text = html.unescape(client.get("/scenes/ep?frame=99").text)
     assert text.count("frame = 99: there are 8, counted from 0; the nearest that works: 7") == 1
     assert '<figure class="scene-frame" data-frame="0" data-name' in text
+
+
+def test_a_clip_is_a_passage_with_one_knob(client: TestClient) -> None:
+    part = client.get("/scenes/zero/clip?frame=6&billions=7").text
+    film = SCENES["zero"].film
+    assert film and "<html" not in part
+    stop = film(SCENES["zero"].values({"billions": "7"})).stops[6]
+    assert stop.caption in html.unescape(part) and 'data-stop="6"' in part
+    assert part.count('type="hidden"') == len(SCENES["zero"].knobs)  # all knobs but the shown one, and the stop
+    assert "frame = 99" in html.unescape(client.get("/scenes/zero/clip?frame=99").text)
+
+
+def test_ids_of_two_clips_of_one_film_do_not_meet(client: TestClient) -> None:
+    one, other = (set(re.findall(r'\sid="([^"]+)"', client.get(f"/scenes/zero/clip?frame={at}").text)) for at in (5, 6))
+    assert one and not one & other

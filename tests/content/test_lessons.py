@@ -120,9 +120,9 @@ BROKEN = {
     '{{ plan("step.seconds", preset="71B") }}': "the presets are",
     '{{ fact("hgx-h100", "nvlink") }}': "hgx-h100 has",
     '{{ factor("nic") }}': "there is no such factor",
-    '{{ scene("dpd", 0) }}': "there is no such scene",
-    '{{ scene("ddp", 99) }}': "frames 0 to",
-    '{{ scene("ddp", 0, gpu=4) }}': "no such knob",
+    '{{ scene("dpd", "a step") }}': "there is no such scene",
+    '{{ scene("zero", "prefetsch") }}': "zero has no such stop",
+    '{{ scene("ddp", "a step", gpu=4) }}': "no such knob",
     '{{ figure("memories") }}': "the planner's figures are",
     '{{ term("zeero") }}': "the nearest that works: zero",
     '{{ source("zerro") }}': "the nearest that works: zero",
@@ -130,7 +130,7 @@ BROKEN = {
     "{{ 80 }}": "80 is no call",
     "{{ number(80) }}": "'number' is undefined",
     "{{ value( }}": "unexpected",
-    'In a sentence {{ scene("ddp", 0) }} it has no room.': "a paragraph of its own",
+    'In a sentence {{ scene("zero", "gather") }} it has no room.': "a paragraph of its own",
 }
 
 

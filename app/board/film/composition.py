@@ -196,21 +196,21 @@ class Composition(LinkedFigure):
     def _seed(self, key: str) -> str:
         return f"{self.scene}/{key}" if key else super()._seed(key)
 
-    def at(self, t: float, name: str = "", description: str = "") -> str:
+    def at(self, t: float, name: str = "", description: str = "", *, still: bool = False) -> str:
         """The whole picture at a moment of the film, as text.
 
-        name          for its ids, of a still that nothing will move: what cannot be seen is left out
+        name          for its ids, where a page shows the same film more than once
         description   what is told of it, where it is shown by itself
+        still         nothing will move it: what cannot be seen is left out
         """
-        still = f'<g class="shapes">{"".join(self._shapes)}</g>'
-        there = (pair for pair in enumerate(self.actors) if not name or pair[1].track.at(t)["opacity"] > 0)
+        shapes = f'<g class="shapes">{"".join(self._shapes)}</g>'
+        there = (pair for pair in enumerate(self.actors) if not still or pair[1].track.at(t)["opacity"] > 0)
         actors = "".join(actor.svg(place, t) for place, actor in there)
         words = "".join(running.svg(place, t) for place, running in enumerate(self.words))
-        drawn = f'{still}<g class="actors">{actors}</g>{"".join(self._words)}{words}'
+        drawn = f'{shapes}<g class="actors">{actors}</g>{"".join(self._words)}{words}'
         text = self._framed(drawn, description or self.description)
-        if not name:
-            return text
-        return text.replace(f"{self.name}-", f"{name}-").replace(self.css, "scene-drawing", 1)
+        text = text.replace(f"{self.name}-", f"{name}-") if name else text
+        return text.replace(self.css, "scene-drawing", 1) if still else text
 
     def svg(self) -> str:
         """The picture with which the film opens."""

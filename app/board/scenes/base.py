@@ -59,7 +59,7 @@ class Still:
         return self.film.wide.height
 
     def svg(self) -> str:
-        return self.film.wide.at(self.t, self.name, self.stop.description)
+        return self.film.wide.at(self.t, self.name, self.stop.description, still=True)
 
     def __html__(self) -> str:
         return self.svg()
