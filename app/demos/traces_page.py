@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from app.demos.served import refused, trace_events, traces_of, unkept
@@ -12,8 +12,9 @@ from app.demos.view import is_live
 from app.runner.fake.record import recorded, recorded_names
 from app.runner.fake.request import DP, INPUTS, LAYERS, MICRO_BATCHES, MODEL, PP, TP, fake_request
 from app.web.beside import Said, dealt
+from app.web.query import labels_of, own_query
 from app.web.render import page, part
-from app.web.visitors import form_of, narrow, once, owned, remember, visitor_of
+from app.web.visitors import form_of, narrow, owned, remember, visitor_of
 from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal
 
@@ -42,18 +43,18 @@ class TracePage:
 @router.get("")
 def fake(request: Request) -> HTMLResponse:
     """The form, and what is recorded."""
-    return page(request, "demos/fake.html", view=_form(once(request.query_params.multi_items())))
+    return page(
+        request, "demos/fake.html", view=_form(own_query(request, labels_of(INPUTS), "a trace has no such field"))
+    )
 
 
-@router.get("/recorded/{name}")
-def kept(request: Request, name: str) -> HTMLResponse:
+@router.get("/recorded/{trace}")
+def kept(request: Request, trace: str) -> HTMLResponse:
     """A trace of a whole model that was made before, marked as recorded."""
-    if name not in recorded_names():
-        raise HTTPException(404, f"There are {', '.join(recorded_names())}.")
     return page(
         request,
         "demos/trace.html",
-        trace=TraceBoard(recorded(name), narrow(request), recorded=True),
+        trace=TraceBoard(recorded(trace), narrow(request), recorded=True),
         id="",
         over=True,
         unkept="",

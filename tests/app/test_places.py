@@ -1,4 +1,4 @@
-"""Where the pages lead: one plan in hand is kept, an address that names nothing is no page, and the stages have an entrance."""
+"""Where the pages lead: one plan in hand is kept, and the stages have an entrance."""
 
 import re
 from html import unescape
@@ -23,30 +23,6 @@ def test_a_plan_in_hand_goes_along(client: TestClient, page: str) -> None:
 def test_every_place_that_pages_lead_to_is_there(client: TestClient, place: tuple[str, str]) -> None:
     assert client.get(place[1]).status_code == 200
     assert f'href="{place[1]}"' in client.get("/").text
-
-
-NOWHERE = (
-    "/lessons/memory-and-comunication",
-    "/lessons/exercises/nothing",
-    "/scenes/zeroo",
-    "/present/zeroo",
-    "/demos/ddpp",
-    "/plan/working/step.second",
-    "/topology/working/nothing",
-    "/working/state_byte",
-)
-
-
-@pytest.mark.parametrize("address", NOWHERE)
-def test_a_name_that_no_page_has_is_404_with_a_sentence(client: TestClient, address: str) -> None:
-    answer = client.get(address)
-    assert answer.status_code == 404, address
-    words = unescape(answer.text)
-    assert address.rpartition("/")[2] in words or "There is no such demo" in words
-
-
-def test_a_bad_value_in_a_query_is_no_missing_page(client: TestClient) -> None:
-    assert client.get("/plan/document.json?tp=7").status_code == 422
 
 
 def test_the_stages_have_an_entrance(client: TestClient) -> None:

@@ -167,7 +167,7 @@ def test_what_has_no_meaning_is_told_beside_its_field(client: TestClient, query:
 
 
 def test_a_stranger_in_the_address_is_told(client: TestClient) -> None:
-    assert "no such field" in client.get("/topology?colr=tp").text
+    assert "the nearest is colour (colour by)" in client.get("/topology?colr=tp").text
 
 
 def test_the_form_carries_the_whole_plan(client: TestClient) -> None:
