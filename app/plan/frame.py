@@ -115,6 +115,12 @@ class Frame(ABC, Generic[B]):
         return state_of(given) | texts_of(cls.own, given)
 
     @classmethod
+    def plan_in(cls, request: Request) -> str:
+        """The shortest query of the plan that a request brings along."""
+        state = cls.known(request)
+        return query_of({name: state[name] for name in FIELDS})
+
+    @classmethod
     def place(cls, refusal: Refusal) -> str:
         """The control that a refusal is about."""
         own = any(refusal.field == each.name for each in cls.own)
@@ -147,6 +153,11 @@ class Frame(ABC, Generic[B]):
         shown = {each.name for _, inputs in self.groups for each in inputs}
         usual = state_of({})
         return {name: text for name, text in self.plan.items() if name not in shown and text != usual[name]}
+
+    @property
+    def own_names(self) -> list[str]:
+        """What the page adds to a plan: no other page is told of it."""
+        return [each.name for each in self.own]
 
     @property
     def nics(self) -> dict[str, float]:
@@ -210,7 +221,10 @@ def board_part(request: Request, view: Frame[Any]) -> HTMLResponse:
     return answer
 
 
-def notes_part(request: Request, notes: Notes, back: str) -> HTMLResponse:
-    """The notes alone, for a board to swap; without a script, a page of them that leads back."""
+def notes_part(request: Request, notes: Notes, plan: str, back: str) -> HTMLResponse:
+    """The notes alone, for a board to swap; without a script, a page of them that leads back.
+
+    plan   the query of the plan they are about
+    """
     template = "plan/_notes.html" if "HX-Request" in request.headers else "plan/advice.html"
-    return page(request, template, notes=notes, back=back)
+    return page(request, template, notes=notes, plan=plan, back=back)

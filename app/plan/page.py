@@ -59,7 +59,8 @@ def board(request: Request) -> HTMLResponse:
 @router.get("/published")
 def published(request: Request) -> HTMLResponse:
     """Every published run of the catalogue, beside its prediction."""
-    return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS))
+    plan = Plan.plan_in(request)
+    return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS), plan=plan)
 
 
 @router.get("/pins")
@@ -92,7 +93,8 @@ def _kept(text: str, name: str, kind: str) -> Response:
 def advice(request: Request) -> HTMLResponse:
     """The notes of a plan with their changes tried: they take the place of those that were painted with the board."""
     state = Plan.known(request)
-    return notes_part(request, Board(_estimate(state), state, False).tried_notes, f"/plan?{query_of(state)}")
+    board, plan = Board(_estimate(state), state, False), query_of(state)
+    return notes_part(request, board.tried_notes, plan, f"/plan?{plan}")
 
 
 @router.post("/pasted")

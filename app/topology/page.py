@@ -75,7 +75,7 @@ def board(request: Request) -> HTMLResponse:
 def advice(request: Request) -> HTMLResponse:
     """What is said about the wires with its changes tried: it takes the place of what was painted with the board."""
     case = _case(Topology.known(request))
-    return notes_part(request, TopologyBoard(case, False).tried_notes, case.with_())
+    return notes_part(request, TopologyBoard(case, False).tried_notes, case.query, case.with_())
 
 
 @router.get("/tries")
@@ -124,14 +124,17 @@ async def imported(request: Request) -> HTMLResponse:
     text = dict(parse_qsl(body, keep_blank_values=True)).get("text", "")
     try:
         brought, refusals = brought_along(text), ()
+        plan = brought.query
     except Refusal as refusal:
         brought, refusals = None, refusal.sentences
+        plan = Topology.plan_in(request)
     return page(
         request,
         "topology/imported.html",
         refusals=refusals,
         text="" if brought else text[:MOST_SHOWN],
         brought=brought,
+        plan=plan,
         sources=WHATS,
     )
 
