@@ -64,3 +64,11 @@ def test_the_menu_is_one_row_on_a_phone_without_a_slide(visit: Visit, path: str)
     nav = page.locator(".board-nav")
     assert nav.evaluate("nav => nav.scrollWidth <= nav.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (390, 844)], ids=lambda size: f"{size[0]}x{size[1]}")
+def test_what_a_stage_passes_over_covers_nothing_of_it(visit: Visit, size: tuple[int, int]) -> None:
+    page = visit("/present/zero?utm_source=x", width=size[0], height=size[1])
+    stage, remark = (page.locator(each).bounding_box() for each in (".stage", ".stage-passed-over"))
+    assert stage and remark
+    assert stage["y"] + stage["height"] <= remark["y"] and remark["y"] + remark["height"] <= size[1] + 1
