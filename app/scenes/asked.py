@@ -3,14 +3,13 @@
 from fastapi import Request
 
 from app.board.scenes import Scene
-from app.board.scenes.base import BESIDE
 from app.scenes.view import SceneView, view_of
 from app.web.query import labels_of, own_query
 
 
 def scene_query(request: Request, scene: Scene) -> dict[str, str]:
     """What the query says to this scene; the page tells of the rest."""
-    return own_query(request, labels_of(scene.knobs), "this scene has no such knob", BESIDE)
+    return own_query(request, labels_of(scene.knobs), "this scene has no such knob", scene.beside)
 
 
 def scene_asked(request: Request, scene: Scene) -> SceneView:
