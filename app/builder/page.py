@@ -14,10 +14,10 @@ from app.builder.builder import Built, Choice, read, sentence
 from app.builder.game import SIZE, Game, Move, known_timeline
 from app.builder.verdict import Verdict, verdict_on
 from app.web.beside import Said, dealt
+from app.web.query import labels_of, own_query
 from app.web.render import page, part
-from engine.language.choice import strangers
 from engine.language.inputs import Input, read_all, texts_of
-from engine.language.refusal import Refusal, together
+from engine.language.refusal import Refusal
 
 PATH = "/scenes/pp/build"
 router = APIRouter(prefix=PATH, default_response_class=HTMLResponse, include_in_schema=False)
@@ -105,13 +105,13 @@ class Page:
 @router.get("")
 def build(request: Request) -> HTMLResponse:
     """The whole page."""
-    return page(request, "builder/page.html", view=page_of(request.query_params))
+    return page(request, "builder/page.html", view=page_of(_query(request)))
 
 
 @router.get("/board")
 def board(request: Request) -> HTMLResponse:
     """The board alone, for a press. The address of the page follows."""
-    view = page_of(request.query_params)
+    view = page_of(_query(request))
     if view.board is None:
         raise Refusal("board", None, " ".join(view.said.all))
     answer = part(request, "builder/_answer.html", view=view)
@@ -119,16 +119,17 @@ def board(request: Request) -> HTMLResponse:
     return answer
 
 
+def _query(request: Request) -> dict[str, str]:
+    return own_query(request, labels_of(SIZE), "this board has no such part", PLACED)
+
+
 def page_of(given: Mapping[str, str]) -> Page:
-    """The view model of a query. Raises Refusal for names it does not know."""
-    names = [each.name for each in SIZE]
-    if strange := strangers(given, (*names, *PLACED), "no such part of the board; known are {names}"):
-        raise together(strange)
+    """The view model of a query."""
     state = texts_of(SIZE, given)
     try:
         size = read_all(SIZE, state, "")
     except Refusal as refusal:
-        return Page(state, dealt(refusal, names), None)
+        return Page(state, dealt(refusal, state), None)
     game = Game(size["stages"], size["micro"], size["cut"])
     built, said = read(game, given.get("moves", ""))
     refused = bool(said)

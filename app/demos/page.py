@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sse_starlette import EventSourceResponse
 
@@ -10,13 +10,13 @@ from app.board.figures.rank_lanes import axis_of
 from app.demos.board import RunBoard
 from app.demos.past import past_runs
 from app.demos.served import kept, lines, refused, run_events, runner_of, unkept
-from app.demos.view import GUESS, RunPage, demo_page, is_live, run_page
+from app.demos.view import GUESS, DemoPage, RunPage, demo_page, is_live, run_page
 from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
-from app.runner.description import Demo
 from app.runner.event_kinds import RUN_EVENTS
+from app.web.query import labels_of, own_query
 from app.web.render import page, part
-from app.web.visitors import form_of, known_visitor, narrow, once, owned, remember, visitor_of
+from app.web.visitors import form_of, known_visitor, narrow, owned, remember, visitor_of
 from engine.language.domain import number_in
 from engine.language.refusal import Refusal
 
@@ -92,32 +92,29 @@ async def opened(request: Request) -> HTMLResponse:
 
 
 @router.get("/open")
-@router.get("/{name}/runs")
+@router.get("/{demo}/runs")
 @router.get("/runs/{run_id}/cancel")
-def led_on(name: str = "", run_id: str = "") -> Response:
+def led_on(demo: str = "", run_id: str = "") -> Response:
     """An address that only a form sends to, opened by hand: to the page that has the form."""
-    return RedirectResponse(f"/demos/runs/{run_id}" if run_id else f"/demos/{name}".rstrip("/"), 303)
+    return RedirectResponse(f"/demos/runs/{run_id}" if run_id else f"/demos/{demo}".rstrip("/"), 303)
 
 
-@router.get("/{name}")
-def demo(request: Request, name: str) -> HTMLResponse:
+@router.get("/{demo}")
+def demo(request: Request, demo: str) -> HTMLResponse:
     """One demo, ready to run."""
-    view = demo_page(_demo(name), once(request.query_params.multi_items()))
-    return page(request, "demos/demo.html", view=view, running="")
+    return page(request, "demos/demo.html", view=_asked(request, demo), running="")
 
 
-@router.get("/{name}/prediction")
-def prediction(request: Request, name: str) -> HTMLResponse:
+@router.get("/{demo}/prediction")
+def prediction(request: Request, demo: str) -> HTMLResponse:
     """What is predicted for these knobs, alone."""
-    return part(
-        request, "demos/_prediction.html", view=demo_page(_demo(name), once(request.query_params.multi_items()))
-    )
+    return part(request, "demos/_prediction.html", view=_asked(request, demo))
 
 
-@router.post("/{name}/runs")
-async def start(request: Request, name: str) -> Response:
+@router.post("/{demo}/runs")
+async def start(request: Request, demo: str) -> Response:
     """Run it. A refusal stands on the demo's page, with the way to what it waits for."""
-    found, form = _demo(name), await form_of(request)
+    found, form = demo_named(demo), await form_of(request)
     guess = form.pop(GUESS, "").strip()[:40]
     try:
         if not is_live():
@@ -131,10 +128,10 @@ async def start(request: Request, name: str) -> Response:
     return remember(request, answer)
 
 
-def _demo(name: str) -> Demo:
-    if name not in DEMOS:
-        raise HTTPException(404, f"There is no such demo; there are {', '.join(DEMOS)}.")
-    return demo_named(name)
+def _asked(request: Request, demo: str) -> DemoPage:
+    found = demo_named(demo)
+    lacks = f"{found.name} has no such knob"
+    return demo_page(found, own_query(request, labels_of(found.knobs), lacks, (GUESS,)))
 
 
 def _moment(text: str) -> float | None:
@@ -143,6 +140,7 @@ def _moment(text: str) -> float | None:
 
 
 def _seen(request: Request, run_id: str) -> RunPage:
-    query, found = request.query_params, run_events(request, run_id)
+    query = own_query(request, {"t": "moment of the run", GUESS: "what was guessed"})
+    found = run_events(request, run_id)
     guess, at_s = query.get(GUESS, "")[:40], _moment(query.get("t", ""))
     return run_page(run_id, found, at_s, guess, narrow(request), unkept(request, run_id))

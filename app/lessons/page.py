@@ -11,6 +11,7 @@ from app.board.scenes import SCENES
 from app.board.svg import Figure
 from app.lessons.glossary import Reference, Word, references, words
 from app.lessons.lesson import BLOCKS, Block, Lesson, Rendered, all_posed, lesson_named, lessons, posed, rendered, uses
+from app.web.query import own_query
 from app.web.render import page, part
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -86,22 +87,23 @@ def exercises(request: Request) -> HTMLResponse:
     return page(request, "lessons/exercises.html", posed=all_posed(), lesson=None)
 
 
-@router.get("/lessons/exercises/{key}")
-def exercise(request: Request, key: str, answer: str = "", lesson: str = "") -> HTMLResponse:
+@router.get("/lessons/exercises/{exercise}")
+def exercise(request: Request, exercise: str) -> HTMLResponse:
     """One exercise and what is said to an answer; `lesson` is where it stood."""
-    known = _known(lesson)
-    view = posed(key, answer, known.slug if known else "")
+    given = own_query(request, {"answer": "what is wrong"}, beside=("lesson",))
+    known = _known(given.get("lesson", ""))
+    view = posed(exercise, given.get("answer", ""), known.slug if known else "")
     if view.answer:
-        view.exercise.chosen(answer)  # refused here, in words, if nobody offered it
+        view.exercise.chosen(view.answer)  # refused here, in words, if nobody offered it
     if "HX-Request" in request.headers:
         return part(request, "lessons/_exercise.html", view=view)
     return page(request, "lessons/exercises.html", posed=[view], lesson=known)
 
 
-@router.get("/lessons/{slug}")
-def lesson(request: Request, slug: str) -> HTMLResponse:
+@router.get("/lessons/{lesson}")
+def lesson(request: Request, lesson: str) -> HTMLResponse:
     """One lesson."""
-    return page(request, "lessons/page.html", view=reading(lesson_named(slug)))
+    return page(request, "lessons/page.html", view=reading(lesson_named(lesson)))
 
 
 @router.get("/glossary")

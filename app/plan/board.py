@@ -7,6 +7,7 @@ from typing import Any
 
 from app.board.svg import Figure
 from app.plan.figures import memory_figure, pipeline_figure, time_figure
+from app.plan.floor_room import beyond_the_floor
 from app.plan.form import query_of
 from app.plan.notes import Notes, changes_of, tried, untried
 from app.plan.presets import run_at
@@ -91,7 +92,9 @@ class Board:
 
     @property
     def remarks(self) -> Mapping[str, str]:
-        return remarks(self.estimate, stack_chosen=bool(self.state["stack"]))
+        said = remarks(self.estimate, stack_chosen=bool(self.state["stack"]))
+        beyond = beyond_the_floor(self.state, self.estimate.scenario)
+        return said if beyond is None else {**said, "gpus": f"{said['gpus']}; {beyond.advice}"}
 
     @property
     def peak_words(self) -> str:

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from app.plan.form import FIELDS, PASTED, field_of, given_twice, nics, query_of, state_of
-from app.plan.ignored import ignored
 from app.plan.notes import Notes
 from app.plan.pasted import reading_words
 from app.plan.pins import pin_of, query_text
@@ -20,6 +19,7 @@ from app.plan.presets import preset_queries
 from app.plan.strip import Reading, strip_of
 from app.web.beside import Said, dealt
 from app.web.json_text import script_json
+from app.web.query import ignored
 from app.web.render import page, part
 from engine.estimate import Estimate
 from engine.language.held import show_held_in
@@ -53,6 +53,7 @@ class Frame(ABC, Generic[B]):
     ignored   sentences about names in the address that are no input
     path      of the page
     noun      what has no meaning yet
+    lacks     said of a name in the address that is no input
     figures   the template of its board
     starts    scenarios of the catalogue to start from
     runs      published ones
@@ -69,6 +70,7 @@ class Frame(ABC, Generic[B]):
 
     path: ClassVar[str]
     noun: ClassVar[str]
+    lacks: ClassVar[str]
     figures: ClassVar[str]
     starts: ClassVar[tuple[str, ...]]
     runs: ClassVar[tuple[str, ...]] = ()
@@ -89,7 +91,7 @@ class Frame(ABC, Generic[B]):
         """
         given = request.query_params if sent is None else sent
         state, pasted = state_of(given) | texts_of(cls.own, given), given.get("config", "").strip()
-        told = ignored(given.multi_items(), cls.beside())
+        told = ignored(given.multi_items(), cls.labels(), cls.lacks, cls.passing)
         show_held_in(state["units"])
         try:
             board = cls.board_of(cls.known(request, sent), request.cookies.get("narrow") == "1")
@@ -106,10 +108,17 @@ class Frame(ABC, Generic[B]):
     def known(cls, request: Request, sent: QueryParams | None = None) -> dict[str, str]:
         """The state of a request, if its query says nothing twice."""
         given = request.query_params if sent is None else sent
+        request.state.ignored = ignored(given.multi_items(), cls.labels(), cls.lacks, cls.passing)
         if twice := given_twice(given.multi_items(), cls.beside()):
             raise together(twice)
         show_held_in(given.get("units", ""))
         return state_of(given) | texts_of(cls.own, given)
+
+    @classmethod
+    def plan_in(cls, request: Request) -> str:
+        """The shortest query of the plan that a request brings along."""
+        state = cls.known(request)
+        return query_of({name: state[name] for name in FIELDS})
 
     @classmethod
     def place(cls, refusal: Refusal) -> str:
@@ -144,6 +153,11 @@ class Frame(ABC, Generic[B]):
         shown = {each.name for _, inputs in self.groups for each in inputs}
         usual = state_of({})
         return {name: text for name, text in self.plan.items() if name not in shown and text != usual[name]}
+
+    @property
+    def own_names(self) -> list[str]:
+        """What the page adds to a plan: no other page is told of it."""
+        return [each.name for each in self.own]
 
     @property
     def nics(self) -> dict[str, float]:
@@ -207,7 +221,10 @@ def board_part(request: Request, view: Frame[Any]) -> HTMLResponse:
     return answer
 
 
-def notes_part(request: Request, notes: Notes, back: str) -> HTMLResponse:
-    """The notes alone, for a board to swap; without a script, a page of them that leads back."""
+def notes_part(request: Request, notes: Notes, plan: str, back: str) -> HTMLResponse:
+    """The notes alone, for a board to swap; without a script, a page of them that leads back.
+
+    plan   the query of the plan they are about
+    """
     template = "plan/_notes.html" if "HX-Request" in request.headers else "plan/advice.html"
-    return page(request, template, notes=notes, back=back)
+    return page(request, template, notes=notes, plan=plan, back=back)

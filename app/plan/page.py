@@ -10,10 +10,11 @@ from app.plan.board import Board
 from app.plan.charts import KNOBS, knob_panel, memory_panel
 from app.plan.form import BESIDE, GROUPS, document_of, query_of
 from app.plan.frame import Frame, board_part, notes_part
-from app.plan.pins import RESULTS, Pins
+from app.plan.pins import PARTS, RESULTS, Pins
 from app.plan.presets import PLANS, RUNS, preset_queries
 from app.plan.taken import document_text, numbers_text
 from app.plan.terms import LOST_TO_KERNELS, is_held, term_at
+from app.web.query import ignored
 from app.web.render import page, part
 from engine.accounts.kernel_list import kernel_list
 from engine.accounts.published import judgements
@@ -29,7 +30,8 @@ router = APIRouter(prefix="/plan", default_response_class=HTMLResponse, include_
 class Plan(Frame[Board]):
     """The planner."""
 
-    path, noun, figures, starts, runs = "/plan", "plan", "plan/_figures.html", PLANS, RUNS
+    path, noun, lacks = "/plan", "plan", "the planner has no such field"
+    figures, starts, runs = "plan/_figures.html", PLANS, RUNS
     groups = tuple((title, tuple(field.input for field in fields)) for title, fields in GROUPS)
     passing = BESIDE
 
@@ -57,13 +59,16 @@ def board(request: Request) -> HTMLResponse:
 @router.get("/published")
 def published(request: Request) -> HTMLResponse:
     """Every published run of the catalogue, beside its prediction."""
-    return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS))
+    plan = Plan.plan_in(request)
+    return page(request, "plan/published.html", rows=judgements(), queries=preset_queries(RUNS), plan=plan)
 
 
 @router.get("/pins")
 def pins(request: Request) -> HTMLResponse:
     """Pinned plans side by side."""
-    return page(request, "plan/pins.html", view=Pins.of(request.query_params.multi_items()), results=RESULTS)
+    given = request.query_params.multi_items()
+    request.state.ignored = ignored(given, {}, beside=PARTS)
+    return page(request, "plan/pins.html", view=Pins.of(given), results=RESULTS)
 
 
 @router.get("/document.json")
@@ -88,7 +93,8 @@ def _kept(text: str, name: str, kind: str) -> Response:
 def advice(request: Request) -> HTMLResponse:
     """The notes of a plan with their changes tried: they take the place of those that were painted with the board."""
     state = Plan.known(request)
-    return notes_part(request, Board(_estimate(state), state, False).tried_notes, f"/plan?{query_of(state)}")
+    board, plan = Board(_estimate(state), state, False), query_of(state)
+    return notes_part(request, board.tried_notes, plan, f"/plan?{plan}")
 
 
 @router.post("/pasted")
@@ -97,27 +103,27 @@ async def pasted(request: Request) -> HTMLResponse:
     return board_part(request, Plan.of(request, QueryParams(await request.body())))
 
 
-@router.get("/working/{path}")
-def working(request: Request, path: str) -> HTMLResponse:
+@router.get("/working/{number}")
+def working(request: Request, number: str) -> HTMLResponse:
     """How one number is computed: symbols, this case's values, source, and the usual mistakes."""
     state = Plan.known(request)
     found = _estimate(state)
-    term = term_at(found, path)
-    kernels = kernel_list(found) if path == LOST_TO_KERNELS else ()
+    term = term_at(found, number)
+    kernels = kernel_list(found) if number == LOST_TO_KERNELS else ()
     template = "plan/_working.html" if "HX-Request" in request.headers else "plan/working.html"
-    return page(request, template, term=term, query=query_of(state), kernels=kernels, held=is_held(path))
+    return page(request, template, term=term, query=query_of(state), kernels=kernels, held=is_held(number))
 
 
-@router.get("/chart/{name}")
-def chart(request: Request, name: str, knob: str = "pp") -> Response:
+@router.get("/chart/{chart}")
+def chart(request: Request, chart: str, knob: str = "pp") -> Response:
     """A chart to explore; a state without meaning leaves the one that is there."""
-    one_of("chart", name, CHARTS)
+    one_of("chart", chart, CHARTS)
     try:
         state = Plan.known(request)
         found = _estimate(state)
     except Refusal:
         return Response(status_code=204)
-    panel = memory_panel(found) if name == "memory" else knob_panel(state, knob, found.capacity_bytes)
+    panel = memory_panel(found) if chart == "memory" else knob_panel(state, knob, found.capacity_bytes)
     return part(request, "plan/_chart.html", panel=panel)
 
 

@@ -18,6 +18,7 @@ from engine.layout.simplicity import layout_name
 from engine.scenario import scenario_from
 from engine.step.parts import share_of_step
 
+PARTS = ("plan", "was")  # of a pin in an address
 MOST = 6  # columns that a screen carries
 APART = "~"
 SHARES: dict[str, str] = {"share of peak": "share", "share of the step": "share"}  # of what, the row says
@@ -139,7 +140,7 @@ def address_of(pins: Sequence[Pin]) -> str:
 
 
 def query_text(pins: Sequence[Pin]) -> str:
-    return urlencode([pair for pin in pins for pair in (("plan", pin.query), ("was", pin.was))])
+    return urlencode([pair for pin in pins for pair in zip(PARTS, (pin.query, pin.was), strict=True)])
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,9 @@ class Pins:
         """The pins of an address: each `plan` with the `was` that follows it."""
         pins: list[Pin] = []
         for name, text in given:
-            if name == "plan":
+            if name == PARTS[0]:
                 pins.append(Pin(query_of(state_of(dict(parse_qsl(text))))))
-            elif name == "was" and pins:
+            elif name == PARTS[1] and pins:
                 pins[-1] = Pin(pins[-1].query, text[:200])
         if len(pins) > MOST:
             raise Refusal("plan", len(pins), f"at most {MOST} plans stand side by side", str(MOST))

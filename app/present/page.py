@@ -3,13 +3,14 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from app.board.scenes import SCENES, scene_named
-from app.lessons.lesson import lesson_named, lessons
+from app.board.scenes import SCENES, Scene
+from app.lessons.lesson import Lesson, lessons
 from app.lessons.slides import slides
-from app.scenes.view import place, view_of
+from app.scenes.asked import scene_asked
+from app.scenes.view import place
+from app.web.query import own_query
 from app.web.render import page
-from engine.language.choice import nearest
-from engine.language.refusal import Refusal
+from engine.language.choice import choose
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
@@ -20,15 +21,17 @@ def stages(request: Request) -> HTMLResponse:
     return page(request, "present/index.html", scenes=tuple(SCENES.values()), lessons=lessons())
 
 
-@router.get("/present/{name}")
-def present(request: Request, name: str) -> HTMLResponse:
+@router.get("/present/{stage}")
+def present(request: Request, stage: str) -> HTMLResponse:
     """A scene or a lesson of this name."""
-    if name in SCENES:
-        return page(request, "present/scene.html", view=view_of(scene_named(name), request.query_params))
-    known = [lesson.slug for lesson in lessons()]
-    if name not in known:
-        raise Refusal("stage", name, "there is no such scene or lesson", nearest(name, [*SCENES, *known]))
-    lesson = lesson_named(name)
-    shown = slides(lesson)
-    at = place(request.query_params.get("frame", "0"), len(shown))
-    return page(request, "present/lesson.html", lesson=lesson, slides=shown, at=at)
+    shown = choose("stage", stage, stages_named(), "there is no such scene or lesson")
+    if isinstance(shown, Scene):
+        return page(request, "present/scene.html", view=scene_asked(request, shown))
+    made, given = slides(shown), own_query(request, {"frame": "slide"}, "a lesson's stage has nothing to turn")
+    at = place(given.get("frame", "0"), len(made))
+    return page(request, "present/lesson.html", lesson=shown, slides=made, at=at)
+
+
+def stages_named() -> dict[str, Scene | Lesson]:
+    """Every scene and lesson by the name of its stage."""
+    return {**SCENES, **{lesson.slug: lesson for lesson in lessons()}}

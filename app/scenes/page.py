@@ -5,7 +5,8 @@ from fastapi.responses import HTMLResponse, Response
 
 from app.board.scenes import SCENES, scene_named
 from app.plan.figures import plan_figures
-from app.scenes.view import place, staged, view_of
+from app.scenes.asked import scene_asked, scene_query
+from app.scenes.view import place, staged
 from app.web.render import page, part
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
@@ -25,44 +26,44 @@ def gallery(request: Request) -> HTMLResponse:
     return page(request, "scenes/gallery.html", scenes=shown, figures=plan_figures())
 
 
-@router.get("/scenes/{name}")
-def scene(request: Request, name: str) -> HTMLResponse:
+@router.get("/scenes/{scene}")
+def scene(request: Request, scene: str) -> HTMLResponse:
     """One scene with its player."""
-    return page(request, "scenes/page.html", view=view_of(scene_named(name), request.query_params))
+    return page(request, "scenes/page.html", view=scene_asked(request, scene_named(scene)))
 
 
-@router.get("/scenes/{name}/stage")
-def stage(request: Request, name: str) -> HTMLResponse:
+@router.get("/scenes/{scene}/stage")
+def stage(request: Request, scene: str) -> HTMLResponse:
     """The frames alone, for knobs that turn."""
-    view = view_of(scene_named(name), request.query_params)
+    view = scene_asked(request, scene_named(scene))
     return part(request, "scenes/_film_stage.html" if view.scene.film else "scenes/_stage.html", view=view)
 
 
-@router.get("/scenes/{name}/clip")
-def clip(request: Request, name: str) -> HTMLResponse:
+@router.get("/scenes/{scene}/clip")
+def clip(request: Request, scene: str) -> HTMLResponse:
     """The passage of a film that leads to a stop, with one knob: for a page that speaks of it."""
-    return part(request, "scenes/_clip.html", view=view_of(scene_named(name), request.query_params))
+    return part(request, "scenes/_clip.html", view=scene_asked(request, scene_named(scene)))
 
 
-@router.get("/scenes/{name}/answer")
-def answer(request: Request, name: str) -> HTMLResponse:
+@router.get("/scenes/{scene}/answer")
+def answer(request: Request, scene: str) -> HTMLResponse:
     """What the engine says to a prediction."""
-    return part(request, "scenes/_verdict.html", view=view_of(scene_named(name), request.query_params))
+    return part(request, "scenes/_verdict.html", view=scene_asked(request, scene_named(scene)))
 
 
-@router.get("/scenes/{name}/frames/{at}.svg")
-def frame(request: Request, name: str, at: str) -> Response:
+@router.get("/scenes/{scene}/frames/{frame}.svg")
+def frame(request: Request, scene: str, frame: str) -> Response:
     """One frame by its address: the same address, the same bytes."""
-    found = scene_named(name)
-    frames = staged(found, found.values(request.query_params)).frames
-    return Response(frames[place(at, len(frames))].figure.svg(), media_type="image/svg+xml")
+    found = scene_named(scene)
+    frames = staged(found, found.values(scene_query(request, found))).frames
+    return Response(frames[place(frame, len(frames))].figure.svg(), media_type="image/svg+xml")
 
 
-@router.get("/scenes/{name}/working/{number}")
-def working(request: Request, name: str, number: str) -> HTMLResponse:
+@router.get("/scenes/{scene}/working/{number}")
+def working(request: Request, scene: str, number: str) -> HTMLResponse:
     """How one of a scene's numbers is computed."""
-    found = scene_named(name)
-    numbers = staged(found, found.values(request.query_params)).numbers
+    found = scene_named(scene)
+    numbers = staged(found, found.values(scene_query(request, found))).numbers
     term = numbers[place(number, len(numbers), "number")]
     template = "plan/_working.html" if "HX-Request" in request.headers else "scenes/working.html"
     return page(request, template, term=term, scene=found)

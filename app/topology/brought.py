@@ -17,14 +17,21 @@ class Brought:
     """A text as a plan.
 
     found    what was read of it, with its sentences
+    floor    the address of its floor
+    query    the planner's query of it
     unsaid   a sentence for each thing that the form of the planner cannot hold
     """
 
     found: Imported
     name: str
     floor: str
-    plan: str
+    query: str
     unsaid: tuple[str, ...]
+
+    @property
+    def plan(self) -> str:
+        """Its address in the planner."""
+        return f"/plan?{self.query}"
 
     @property
     def title(self) -> str:
@@ -50,4 +57,4 @@ def brought_along(text: str) -> Brought:
     found = read(text)
     state, unsaid = state_of_document(found.document)
     name = layout_name(scenario_from(found.document).layout)
-    return Brought(found, name, address(state, VIEW), f"/plan?{query_of(state)}", tuple(unsaid))
+    return Brought(found, name, address(state, VIEW), query_of(state), tuple(unsaid))

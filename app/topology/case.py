@@ -5,19 +5,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from app.plan.floor_room import MOST_GPUS, beyond_the_floor
 from app.plan.form import document_of, query_of
 from engine.accounts.ledger import AxisRow, wire_ledger
 from engine.estimate import Estimate, estimate
 from engine.language.formula import Term
 from engine.language.inputs import Amount, Choice, read_all, texts_of
-from engine.language.refusal import Refusal
 from engine.layout.layout import AXES, Axis
 from engine.network.fabric import Fabric
 from engine.network.groups import waiting_gpus
 from engine.network.placement import Placement
 from engine.scenario import scenario_from
 
-MOST_GPUS = 131_072
 USUAL_YOU = 74  # rank one looks from where none is named; the last one of a smaller run
 
 # what the page adds to a plan's query: all of it may be left out
@@ -104,10 +103,8 @@ def address(state: Mapping[str, str], view: Mapping[str, str]) -> str:
 def case_of(state: Mapping[str, str], view: Mapping[str, str]) -> TopologyCase:
     """The case of a form's state, or a Refusal: what has no meaning to the planner, and what no floor can show."""
     scenario = scenario_from(document_of(state))
-    if scenario.gpus > MOST_GPUS:
-        raise Refusal(
-            "gpus", scenario.gpus, f"a floor shows at most {MOST_GPUS:,} GPUs; the planner takes more", str(MOST_GPUS)
-        )
+    if beyond := beyond_the_floor(state, scenario):
+        raise beyond
     fabric = Fabric(scenario.cluster, scenario.gpus)
     look = read_all((_one_of(YOU, fabric.gpus, "ranks"), _one_of(LOST, fabric.nodes, "nodes"), COLOUR), view, "")
     return TopologyCase(state, view, look, estimate(scenario))

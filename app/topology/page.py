@@ -31,7 +31,8 @@ MOST_SHOWN = 20_000  # characters of a refused text that are given back to mend
 class Topology(Frame[TopologyBoard]):
     """The plan on its floor."""
 
-    path, noun, figures, starts, own = "/topology", "floor", "topology/_figures.html", FLOORS, LOOK
+    path, noun, lacks = "/topology", "floor", "the floor has no such field"
+    figures, starts, own = "topology/_figures.html", FLOORS, LOOK
     groups = (
         *((title, tuple(FIELDS[name].input for name in names)) for title, names in SHOWN),
         ("look", (COLOUR, YOU, LOST)),
@@ -74,7 +75,7 @@ def board(request: Request) -> HTMLResponse:
 def advice(request: Request) -> HTMLResponse:
     """What is said about the wires with its changes tried: it takes the place of what was painted with the board."""
     case = _case(Topology.known(request))
-    return notes_part(request, TopologyBoard(case, False).tried_notes, case.with_())
+    return notes_part(request, TopologyBoard(case, False).tried_notes, case.query, case.with_())
 
 
 @router.get("/tries")
@@ -107,14 +108,13 @@ def exports(request: Request) -> Response:
     return part(request, "topology/_export.html", exports=exports_of(case), query=case.query)
 
 
-@router.get("/export/{target}/{name}")
-def download(request: Request, target: str, name: str) -> Response:
+@router.get("/export/{target}/{file}")
+def download(request: Request, target: str, file: str) -> Response:
     """One file of an export, to keep."""
     made = export(_case(Topology.known(request)).estimate.scenario, target)
-    files = {file.name: file for file in made.files}
-    file = choose("file", name, files, f"{made.title} has {{names}}")
-    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return PlainTextResponse(file.text, headers=disposition)
+    texts = {each.name: each.text for each in made.files}
+    text = choose("file", file, texts, f"{made.title} has {{names}}")
+    return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{file}"'})
 
 
 @router.post("/import")
@@ -124,14 +124,17 @@ async def imported(request: Request) -> HTMLResponse:
     text = dict(parse_qsl(body, keep_blank_values=True)).get("text", "")
     try:
         brought, refusals = brought_along(text), ()
+        plan = brought.query
     except Refusal as refusal:
         brought, refusals = None, refusal.sentences
+        plan = Topology.plan_in(request)
     return page(
         request,
         "topology/imported.html",
         refusals=refusals,
         text="" if brought else text[:MOST_SHOWN],
         brought=brought,
+        plan=plan,
         sources=WHATS,
     )
 
@@ -143,12 +146,12 @@ def panel(request: Request) -> HTMLResponse:
     return part(request, "topology/_panel.html", floor=view.board, words=view.state_words)
 
 
-@router.get("/working/{path}")
-def working(request: Request, path: str) -> HTMLResponse:
+@router.get("/working/{number}")
+def working(request: Request, number: str) -> HTMLResponse:
     """How one number of the ledger is computed."""
     case = _case(Topology.known(request))
     terms = {name: term for row in case.rows for name, term in row.terms.items()} | {"waiting": case.waiting}
-    term = choose("number", path, terms, "no number of this floor has this name")
+    term = choose("number", number, terms, "no number of this floor has this name")
     template = "plan/_working.html" if "HX-Request" in request.headers else "topology/working.html"
     return page(request, template, term=term, query=case.query)
 

@@ -19,6 +19,7 @@ from app.board.figures.doodles import silent_rank, tray
 from app.board.svg import swatch
 from app.settings import settings
 from app.web.json_text import error_of, sentence_of
+from app.web.query import passed_over
 from engine.language import held, units
 from engine.language.refusal import Refusal
 
@@ -130,6 +131,7 @@ def _render(request: Request, template: str, view: dict[str, Any]) -> str:
         "places": [place for place in PLACES if place[1] in request.app.state.paths],
         "foot": [place for place in FOOT if place[1] in request.app.state.paths],
         "carried_by": CARRIED,
+        "passed_over": passed_over(request),
         "theme": theme if theme in THEMES else THEMES[0],
         "themes": THEMES,
         "tray": tray_drawing(),
@@ -178,8 +180,7 @@ def handle_errors(app: FastAPI) -> None:
     def _refusal(request: Request, refusal: Refusal) -> Response:
         if wants_json(request):
             return JSONResponse(error_of(refusal), 422)
-        named = refusal.value is not None and refusal.value in request.path_params.values()
-        return error(request, 404 if named else 422, sentence_of(refusal))  # no page has this address
+        return error(request, 404 if _names_no_page(request, refusal) else 422, sentence_of(refusal))
 
     @app.exception_handler(RequestValidationError)
     def _validation(request: Request, problem: RequestValidationError) -> Response:
@@ -191,3 +192,8 @@ def handle_errors(app: FastAPI) -> None:
     @app.exception_handler(Exception)
     def _unforeseen(request: Request, problem: Exception) -> Response:
         return error(request, 500, headers=HEADERS)  # made outside the middleware, hence the headers here
+
+
+def _names_no_page(request: Request, refusal: Refusal) -> bool:
+    """Whether what was looked up is what the address names: a route calls each part of its path by the noun that it is looked up as."""
+    return refusal.value is not None and request.path_params.get(refusal.field) == refusal.value

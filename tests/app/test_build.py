@@ -207,7 +207,7 @@ def test_an_operation_cannot_be_asked_of_a_schedule_that_does_not_run_here() -> 
     assert Built(Game(3, 4, "whole")).missing(1, Op("F", 0, 0)) is not None
 
 
-def test_a_part_it_does_not_have_is_a_sentence(client: TestClient) -> None:
-    answer = client.get(PATH, params={"p": "0"})
-    assert answer.status_code == 422
-    assert "p = 0: no such part of the board; known are stages, micro, cut" in html.unescape(answer.text)
+def test_a_part_it_does_not_have_is_passed_over_and_told(client: TestClient) -> None:
+    answer = client.get(PATH, params={"stage": "4"})
+    assert answer.status_code == 200 and "<svg" in answer.text
+    assert "stage: this board has no such part and passes it over; the nearest is stages" in html.unescape(answer.text)

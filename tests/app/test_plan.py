@@ -222,7 +222,7 @@ GETS = [route.path for route in router.routes if isinstance(route, Route) and "G
 
 @pytest.mark.parametrize("name", GETS)
 def test_what_is_read_takes_only_get(client: TestClient, name: str) -> None:
-    assert client.post(name.replace("{path}", "step").replace("{name}", "memory")).status_code == 405
+    assert client.post(name.replace("{number}", "step").replace("{chart}", "memory")).status_code == 405
 
 
 def test_a_chart_is_data_and_a_table_and_an_unknown_one_is_told(client: TestClient) -> None:

@@ -12,7 +12,6 @@ BAD = (
     ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
     ("pp?micro=1e9", "micro = 1e9: needs a whole number from 2 to 32"),
     ("tp?t=7", "t = 7: it must divide the 64 heads"),
-    ("pp?p=0", "p = 0: this scene has no such knob; it has stages, micro"),
     ("layout?pp=5", "pp = 5: gpus = 1024: must be a multiple of"),
 )
 

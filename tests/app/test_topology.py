@@ -3,11 +3,12 @@
 import html
 import json
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 from starlette.testclient import TestClient
 
-from app.plan.form import FIELDS, document_of, state_of
+from app.plan.form import FIELDS, document_of, query_of, state_of
 from app.plan.imported import state_of_document
 from app.plan.presets import FLOORS, preset_queries
 from app.topology.board import TopologyBoard
@@ -28,10 +29,10 @@ SWAPPED = "rank_order=tp-cp-ep-pp-dp"
 HTMX = {"HX-Request": "true"}
 
 
-def said(page: str) -> dict[str, str]:
+def said(page: str, how: str = "refusal") -> dict[str, str]:
     found = re.search(r'<script type="application/json" id="plan-says">(.*?)</script>', page, re.DOTALL)
     assert found
-    return {name: words["refusal"] for name, words in json.loads(found[1])["fields"].items()}
+    return {name: words[how] for name, words in json.loads(found[1])["fields"].items()}
 
 
 def data(page: str) -> dict:
@@ -139,6 +140,27 @@ def test_what_the_planner_takes_the_floor_takes(plan: dict) -> None:
             assert not legal
 
 
+LARGE = (
+    "gpus=262144&batch=16384",
+    "gpus=196608&batch=12288&pp=16",
+    "gpus=1048576&batch=32768&cp=2&model=llama-3-405b&pp=16",
+    "gpus=262144&batch=65536&pp=1&zero=3&hsdp_shard=32",
+)
+
+
+@pytest.mark.parametrize("query", LARGE)
+def test_a_plan_without_room_on_the_floor_is_told_alike_before_and_there(client: TestClient, query: str) -> None:
+    plan, floor = client.get(f"/plan?{query}").text, client.get(f"/topology?{query}").text
+    rule = "floor shows at most 131,072 GPUs; the nearest that works: "
+    before, there = said(plan, "remark")["gpus"], said(floor)["gpus"]
+    assert "plan-answer" in plan and rule in before and before.endswith(there)
+    assert f'href="/plan?{query_of(state_of(dict(parse_qsl(query))))}"' in html.unescape(floor), "the plan is kept"
+    near = there.rpartition(" ")[2]
+    again = client.get(f"/topology?{re.sub('gpus=[0-9]+', f'gpus={near}', query)}").text
+    assert int(near) <= 131072 and not said(again).get("gpus") and "<svg" in again.split('id="plan-board"')[1]
+    assert "floor shows" not in client.get(f"/plan?{re.sub('gpus=[0-9]+', f'gpus={near}', query)}").text
+
+
 BAD = [
     ("gpus=1020", "gpus", "multiple of"),
     ("rank_order=tp-tp-cp-dp-pp", "rank_order", "tp stands there 2 times"),
@@ -167,7 +189,7 @@ def test_what_has_no_meaning_is_told_beside_its_field(client: TestClient, query:
 
 
 def test_a_stranger_in_the_address_is_told(client: TestClient) -> None:
-    assert "no such field" in client.get("/topology?colr=tp").text
+    assert "the nearest is colour (colour by)" in client.get("/topology?colr=tp").text
 
 
 def test_the_form_carries_the_whole_plan(client: TestClient) -> None:

@@ -50,7 +50,7 @@ def ask_runs(crawl: Crawl) -> list[str]:
     """The recorded run of every demo, at several moments; the names of the demos that have one."""
     site, shown = crawl.site, []
     with without_pauses():
-        for path in sorted(crawl.paths.get("/demos/{name}", ())):
+        for path in sorted(crawl.paths.get("/demos/{demo}", ())):
             name = path.rpartition("/")[2]
             answer = site.ask("POST", f"{path}/runs", "guess=7 MB", FORM, drawn_as=f"RUN-{name}")
             if answer.status == 303:
@@ -79,7 +79,7 @@ def ask_refused(crawl: Crawl) -> None:
     for route in site.routes:
         if "POST" in route.methods and "{" in route.path:
             for name in (UNKNOWN, "unknown1"):
-                place = route.path.replace("{name}", name).replace("{run_id}", name)
+                place = route.path.replace("{demo}", name).replace("{run_id}", name)
                 site.ask("POST", place, "", FORM)
                 site.ask("POST", place, "", FORM, origin="http://elsewhere.example")
     for sent in (

@@ -108,10 +108,14 @@ class Scene:
     real: str = ""
     film: Callable[[Values], Film] | None = None
 
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """What stands in its query and is no knob: of a film also the moment."""
+        return (*BESIDE, "t") if self.film else BESIDE
+
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""
-        beside = (*BESIDE, "t") if self.film else BESIDE
-        turned = {name: text for name, text in given.items() if name not in beside}
+        turned = {name: text for name, text in given.items() if name not in self.beside}
         read = read_all(self.knobs, turned, "this scene has no such knob; it has {names}")
         return {
             knob.name: float(knob.place(read[knob.name]) if isinstance(knob, Choice) else read[knob.name])

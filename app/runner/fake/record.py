@@ -19,5 +19,5 @@ def recorded_names() -> list[str]:
 
 def recorded(name: str) -> list[TraceEvent]:
     """The events of a kept trace. The first holds the command that made it, the date and the versions."""
-    one_of("recorded", name, recorded_names(), "there are {names}")
+    one_of("trace", name, recorded_names(), "no such trace was recorded; there are {names}")
     return TRACE_EVENTS.read_lines((RECORDED / f"{name}.jsonl").read_bytes())

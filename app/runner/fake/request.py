@@ -49,7 +49,7 @@ PP = Amount("pp", "pipeline · PP", USUAL.pp, 1, 64, reach=(1, 16))
 DP = Amount("dp", "data · DP", USUAL.data_width, 2, 4096, reach=(2, 256))
 MICRO_BATCHES = Amount("micro_batches", "micro-batches, 0 for as many as stages", 0, 0, 256, reach=(0, 16))
 LAYERS = Amount("layers_per_stage", "layers a stage", 2, 0, 200, reach=(1, 8))  # 0 for the whole model
-SEQUENCE = Amount("sequence_tokens", "sequence", 8192, 64, 1_048_576, "tokens")
+SEQUENCE = Amount("sequence_tokens", "sequence", 8192, 64, 1_048_576, "tokens", scale="doubling", reach=(512, 131_072))
 INPUTS = (MODEL, TP, PP, DP, MICRO_BATCHES, LAYERS, SEQUENCE)
 RANKS = Amount("ranks", "ranks", CARD["gpus"], 2, TP.high * PP.high * DP.high)
 

@@ -40,8 +40,17 @@ class PlanForm extends HTMLElement {
     for (const [name, text] of [...query]) {
       if (text === "" && this.form.elements[name].type !== "number") query.delete(name);
     }
-    for (const link of document.querySelectorAll("a[data-carries]")) link.search = query;
+    this.carry(new URLSearchParams(query));
     this.history.keep(`${this.form.getAttribute("action")}?${query}`, mended);
+  }
+
+  // links and forms that lead elsewhere take the plan along, without what only this page adds to it
+  carry(query) {
+    for (const name of JSON.parse(this.dataset.own)) query.delete(name);
+    for (const each of document.querySelectorAll("[data-carries]")) {
+      const place = each instanceof HTMLFormElement ? "action" : "href";
+      each.setAttribute(place, `${each.getAttribute(place).split("?")[0]}?${query}`);
+    }
   }
 
   say() {
