@@ -96,6 +96,11 @@ class TraceBoard:
         return last.reason if isinstance(last, TraceCancelled) else ""
 
     @property
+    def said(self) -> str:
+        """What PyTorch said of why it failed."""
+        return last.said if isinstance(last := self.events[-1], TraceFailed) else ""
+
+    @property
     def state(self) -> str:
         """tracing, done or failed."""
         return "tracing" if not self.over else "done" if self.done else "failed"

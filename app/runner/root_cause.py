@@ -138,7 +138,16 @@ def _error_text(error: RankError) -> str:
 def _ended(exit: RankExit) -> str:
     signal = exit.signal or ""
     said = f": {exit.said[-200:]}" if exit.said and signal == "SIGABRT" else ""
-    return f"{_rank_text(exit.rank)} {KILLED.get(signal, f'ended by {signal}')}{said}"
+    return f"{_rank_text(exit.rank)} {killed_text(signal)}{said}"
+
+
+def killed_text(signal: str) -> str:
+    """What a signal did to a process.
+
+    >>> killed_text("SIGXCPU"), killed_text("SIGHUP")
+    ('used up its CPU time (SIGXCPU)', 'was ended (SIGHUP)')
+    """
+    return KILLED.get(signal, f"was ended ({signal})")
 
 
 def _rank_text(rank: RankName | None) -> str:
