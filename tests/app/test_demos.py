@@ -19,8 +19,8 @@ from app.demos.rows import value_text
 from app.live.events import lines_of, of_kind
 from app.live.kept import Kept
 from app.main import create_app
-from app.runner.catalog import DEMOS
-from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunStarted, Step
+from app.runner.catalog import DEMOS, checked
+from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunFailed, RunStarted, Step
 from app.runner.fake.event_kinds import RoleCheck
 from app.runner.fake.record import recorded, recorded_names
 from app.runner.recordings import can_run, recording_of
@@ -233,6 +233,24 @@ def test_what_torchrun_has_left_is_opened_though_nobody_had_accepted_it(client: 
     left = [replace(first, demo="ddp", params={"steps": 2}, start_s=None), *others]
     page = client.post("/demos/open", data={"events": lines_of(left).decode()}).text
     assert "done after 1.5 s<" in page and "As predicted" in page
+
+
+FAILING = [name for name, demo in DEMOS.items() if demo.group == "faults" and demo.predict(checked(demo, {})).failure]
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_what_failed_is_told_in_our_words_and_pytorchs_are_folded_beneath(client: TestClient, name: str) -> None:
+    """Recorded or from elsewhere: the verdict names a rank; what the framework said of it is there, closed."""
+    text = recording_of(name).read_text()
+    end = RUN_EVENTS.read_lines(text.encode())[-1]
+    assert isinstance(end, RunFailed)
+    page = html.unescape(client.post("/demos/open", data={"events": text}).text)
+    verdict = re.search(r'<p class="refusal demos-cause">(.*?)</p>', page, re.DOTALL)
+    assert verdict and verdict[1] == end.message and re.match(r"rank \d ", verdict[1])
+    assert not re.search(r"FingerPrint|monitoredBarrier|Error|enforce|\[\[", verdict[1])
+    folded = re.search(r'<details class="demos-said">(.*?)</details>', page, re.DOTALL)
+    assert (folded is not None and end.said in folded[1]) == bool(end.said)
+    assert bool(end.said) == (name in ("mismatch", "out-of-memory"))
 
 
 def test_too_many_events_are_refused() -> None:

@@ -131,7 +131,7 @@ def test_what_keeps_ranks_from_starting_is_told_and_the_next_run_tries_again(
     monkeypatch.setattr(link, "PROGRAM", ("-c", broken))
     for _ in range(2):
         failed = stage.run("ddp", ranks=2, steps=1)[-1]
-        assert failed.KIND == "run.failed" and "libcudart.so.12: cannot open" in failed.message
+        assert failed.KIND == "run.failed" and "libcudart.so.12: cannot open" in failed.said
         assert "another run tries to start it again" in failed.message
     monkeypatch.undo()
     assert stage.run("ddp", ranks=2, steps=1)[-1].KIND == "run.done"
