@@ -18,6 +18,7 @@ from engine.language.inputs import Input, texts_of
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
+PLACE = "/demos/fake/runs"
 SHOWN = (MODEL, TP, PP, DP, LAYERS, MICRO_BATCHES)
 
 
@@ -42,7 +43,7 @@ class TracePage:
 @router.get("")
 def fake(request: Request) -> HTMLResponse:
     """The form, and what is recorded."""
-    return page(request, "demos/fake.html", view=_form(once(request.query_params.multi_items())))
+    return page(request, "demos/fake.html", view=_form(once(request.query_params.multi_items())), running="")
 
 
 @router.get("/recorded/{name}")
@@ -69,8 +70,9 @@ async def start(request: Request) -> Response:
             raise Refusal("demo", None, "no processes are started here; recorded traces are shown instead", code="off")
         made = traces_of(request).submit(fake_request(form), visitor_of(request))
     except Refusal as refusal:
-        return refused(request, "demos/fake.html", refusal, view=_form(form, refusal))
-    return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}", 303))
+        mine, view = traces_of(request).of_client(visitor_of(request)), _form(form, refusal)
+        return refused(request, "demos/fake.html", refusal, mine, PLACE, view=view)
+    return remember(request, RedirectResponse(f"{PLACE}/{made.id}", 303))
 
 
 @router.get("/runs/{run_id}")
@@ -94,7 +96,14 @@ async def cancel(request: Request, run_id: str) -> Response:
     if found := traces.things.get(run_id):
         owned(request, found.client)
     await traces.cancel(run_id)
-    return RedirectResponse(f"/demos/fake/runs/{run_id}", 303)
+    return RedirectResponse(f"{PLACE}/{run_id}", 303)
+
+
+@router.get("/runs")
+@router.get("/runs/{run_id}/cancel")
+def led_on(run_id: str = "") -> Response:
+    """An address that only a form sends to, opened by hand: to the page that has the form."""
+    return RedirectResponse(f"{PLACE}/{run_id}" if run_id else "/demos/fake", 303)
 
 
 def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:
