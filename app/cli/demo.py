@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import Mapping
 
-from app.cli.trace_text import trace_text
+from app.cli.trace_text import failed_text, trace_text
 from app.live.events import Event, line_of
 from app.runner.catalog import demo_named
 from app.runner.event_kinds import (
@@ -92,7 +92,7 @@ def sentence(event: RunEvent) -> str | None:
         case Check():
             return _check(event)
         case RunFailed():
-            return f"failed: {event.message}"
+            return failed_text(event.message, event.said)
         case RunCancelled():
             return f"cancelled: {event.reason}"
         case RunDone():

@@ -61,6 +61,15 @@ def amount(value: float, unit: str) -> str:
     return bytes_text(value, True) if unit == "bytes" else count_text(value, 4)
 
 
+def failed_text(message: str, said: str) -> str:
+    """Our verdict, and PyTorch's own words beneath.
+
+    >>> failed_text("rank 1 was killed (SIGKILL)", "")
+    'failed: rank 1 was killed (SIGKILL)'
+    """
+    return f"failed: {message}" + (f"\n      in PyTorch's own words: {said}" if said else "")
+
+
 def _wrong(checks: list[RoleCheck]) -> str:
     return "\n".join(
         f"✗ {row.role}: {row.name}: {row.measured:,} where {row.predicted:,} was predicted"
@@ -81,6 +90,6 @@ def _reasons(checks: list[RoleCheck]) -> str:
 
 def _end(last: TraceEvent) -> str:
     if not isinstance(last, TraceDone):
-        return f"failed: {last.message if isinstance(last, TraceFailed) else 'no role answered'}"
+        return failed_text(last.message, last.said) if isinstance(last, TraceFailed) else "failed: no role answered"
     agree = "all agree" if last.ok else "not all agree"
     return f"{last.checks} rows, {agree}; {seconds_text(last.wall_s)}, and {seconds_text(last.traced_s)} of tracing"

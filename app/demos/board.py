@@ -144,6 +144,11 @@ class RunBoard:
             return self.ended.message
         return self.ended.reason if isinstance(self.ended, RunCancelled | RunInterrupted) else ""
 
+    @property
+    def said(self) -> str:
+        """What PyTorch said of why it failed."""
+        return self.ended.said if isinstance(self.ended, RunFailed) else ""
+
     @cached_property
     def losses(self) -> LinkedFigure | None:
         alone: dict[int, float] = {}

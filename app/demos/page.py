@@ -9,7 +9,7 @@ from sse_starlette import EventSourceResponse
 from app.board.figures.rank_lanes import axis_of
 from app.demos.board import RunBoard
 from app.demos.past import past_runs
-from app.demos.served import kept, lines, refused, run_events, runner_of, unkept
+from app.demos.served import kept, lines, refused, run_events, runner_of, unkept, unwritten
 from app.demos.view import GUESS, DemoPage, RunPage, demo_page, is_live, run_page
 from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
@@ -35,9 +35,8 @@ def demos(request: Request) -> HTMLResponse:
         )
         for group, title in GROUPS
     ]
-    return page(
-        request, "demos/index.html", groups=listed, live=is_live(), past=past_runs(kept(), known_visitor(request))
-    )
+    past = past_runs(kept(), known_visitor(request), unwritten(request))
+    return page(request, "demos/index.html", groups=listed, live=is_live(), past=past)
 
 
 @router.get("/runs/{run_id}")
@@ -49,7 +48,7 @@ def run(request: Request, run_id: str) -> HTMLResponse:
 @router.get("/runs/{run_id}/board")
 def board(request: Request, run_id: str) -> HTMLResponse:
     """Its figures and verdict alone, at this moment or at `t` seconds of it."""
-    return part(request, "demos/_board.html", view=_seen(request, run_id))
+    return part(request, "demos/_moment.html", view=_seen(request, run_id))
 
 
 @router.get("/runs/{run_id}/events")
@@ -121,9 +120,8 @@ async def start(request: Request, demo: str) -> Response:
             checked(found, {})  # a recording shows what was recorded, whatever the knobs say
         made = runner_of(request).submit(found, form if is_live() else {}, client=visitor_of(request))
     except Refusal as refusal:
-        mine = runner_of(request).of_client(visitor_of(request)) if refusal.code == "one-each" else None
-        running = f"/demos/runs/{mine.id}" if mine else ""
-        return refused(request, "demos/demo.html", refusal, view=demo_page(found, form, refusal), running=running)
+        mine, view = runner_of(request).of_client(visitor_of(request)), demo_page(found, form, refusal)
+        return refused(request, "demos/demo.html", refusal, mine, "/demos/runs", view=view)
     answer = RedirectResponse(f"/demos/runs/{made.id}" + (f"?{urlencode({GUESS: guess})}" if guess else ""), 303)
     return remember(request, answer)
 

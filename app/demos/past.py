@@ -1,17 +1,16 @@
 """The runs and traces that a visitor has made here, from what is kept of them."""
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from app.demos.rows import knobs_text
+from app.demos.rows import TRACE, knobs_text
 from app.live.kept import Ends, Kept
 from app.live.registry import signature
 from app.runner.catalog import DEMOS
 
 SHOWN, LOOKED_AT = 8, 100
-TRACE = "fake"
 
 
 @dataclass(frozen=True)
@@ -25,13 +24,18 @@ class PastRun:
     when: str
 
 
-def past_runs(kept: Kept, visitor: str) -> list[PastRun]:
-    """The newest of this visitor; nobody is shown another's. None where nobody is known."""
+def past_runs(kept: Kept, visitor: str, unkept: Sequence[Ends] = ()) -> list[PastRun]:
+    """The newest of this visitor; nobody is shown another's. None where nobody is known.
+
+    unkept   what could not be written down, or in part only
+    """
     if not visitor:
         return []
     by = signature(visitor)
-    found = (_past(ends, by) for ends in kept.newest(LOOKED_AT))
-    return [run for run in found if run][:SHOWN]
+    lost = [replace(run, state=f"{run.state}, not kept") for ends in unkept if (run := _past(ends, by))]
+    names = {ends.name for ends in unkept}
+    found = (_past(ends, by) for ends in kept.newest(LOOKED_AT) if ends.name not in names)
+    return [*lost, *(run for run in found if run)][:SHOWN]
 
 
 def _past(ends: Ends, by: str) -> PastRun | None:
@@ -43,7 +47,7 @@ def _past(ends: Ends, by: str) -> PastRun | None:
     place = "/demos/fake/runs" if name == TRACE else "/demos/runs"
     state = str(last.get("event", "")).removeprefix("run.") if ends.ended else "under way"
     when = str(first.get("at", "")).replace("T", " ").removesuffix("+00:00")
-    return PastRun(f"{place}/{ends.name}", title, knobs_text(params), state, f"{when} UTC")
+    return PastRun(f"{place}/{ends.name}", title, knobs_text(name, params), state, f"{when} UTC")
 
 
 def _read(line: bytes) -> Mapping[str, Any]:

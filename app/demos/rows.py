@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from app.runner.catalog import DEMOS
 from app.runner.event_kinds import Check, Compared
+from app.runner.fake.request import FULL, INPUTS, LAYERS
 from app.runner.told import Told
-from engine.language.inputs import Choice
+from engine.language.inputs import Choice, Input
 from engine.language.units import bytes_text, digits_text, power_text, seconds_text, share_text
 
+TRACE = "fake"  # what a trace says where a run has the name of its demo
 MOST_LISTED = 4  # values of ranks that differ, before they are told as a range
 PARTS = {
     "parameters": "parameters on a rank",
@@ -76,23 +78,29 @@ def _pending(predicted: Told) -> list[VerdictRow]:
     return rows
 
 
-def knobs_text(params: Mapping[str, object]) -> str:
-    """The knobs of a run in a line, called as the form calls them.
+def knobs_text(demo: str, params: Mapping[str, object]) -> str:
+    """The knobs of a run or a trace in a line, called as its form calls them.
 
-    >>> knobs_text({"ranks": 4, "bucket_kib": 1024})
+    >>> knobs_text("ddp", {"ranks": 4, "bucket_kib": 1024})
     'ranks 4 · bucket cap 1 MiB'
+    >>> knobs_text("fake", {"tp": 8, "layers_per_stage": 0})
+    'TP 8 · layers a stage all'
     """
-    return " · ".join(_knob_text(name, value) for name, value in params.items())
+    own = INPUTS if demo == TRACE else DEMOS[demo].knobs if demo in DEMOS else ()
+    knobs = {knob.name: knob for knob in own}
+    return " · ".join(_knob_text(name, knobs.get(name), value) for name, value in params.items())
 
 
-def _knob_text(name: str, value: object) -> str:
-    knob = next((each for demo in DEMOS.values() for each in demo.knobs if each.name == name), None)
+def _knob_text(name: str, knob: Input | None, value: object) -> str:
     if knob is None:
         return f"{name.replace('_', ' ')} {value}"
+    label = knob.label.rpartition(" · ")[2].partition(",")[0]  # without what a form explains beside it
     if isinstance(knob, Choice):
         known = {knob.text(option): text for option, text in knob.options.items()}
-        return f"{knob.label} {known.get(str(value), value)}"
-    return f"{knob.label} {value}{f' {knob.unit}' if knob.unit else ''}"
+        return f"{label} {known.get(str(value), value)}"
+    if name == LAYERS.name and value == FULL:
+        return f"{label} all"
+    return f"{label} {value}{f' {knob.unit}' if knob.unit else ''}"
 
 
 def value_text(value: Compared, unit: str) -> str:

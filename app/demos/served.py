@@ -8,9 +8,9 @@ from fastapi.responses import Response
 
 from app.demos.traces import Traces
 from app.demos.view import is_live
-from app.live.events import E, Family, lines_of
-from app.live.kept import Kept
-from app.live.registry import RETRY_S, WAIT
+from app.live.events import E, Family, line_of, lines_of
+from app.live.kept import Ends, Kept
+from app.live.registry import RETRY_S, WAIT, Live
 from app.live.served import find, registry_of
 from app.runner.event_kinds import RUN_EVENTS, RunEvent, RunInterrupted
 from app.runner.fake.event_kinds import TRACE_EVENTS, TraceEvent
@@ -19,8 +19,8 @@ from app.settings import settings
 from app.web.render import page
 from engine.language.refusal import Refusal
 
-DIED = "the server ended while this was under way; what was said until then is kept. Run it again for the rest"
-GONE = "This run is not kept here any more. The address of a demo makes another one like it."
+DIED = "the server ended while this was under way, or could not write on; what was said until then is kept. Run it again for the rest"
+GONE = "This run is not kept here any more, or could not be written down when it was made. The address of a demo makes another one like it."
 
 
 def kept() -> Kept:
@@ -45,10 +45,23 @@ def unkept(request: Request, name: str) -> str:
     )
 
 
-def refused(request: Request, template: str, refusal: Refusal, **view: Any) -> Response:
-    """The page that was asked from, with the sentence. What only has to wait says when to ask again."""
+def unwritten(request: Request) -> list[Ends]:
+    """How what cannot be written down begins and ends: it is here only as long as this server."""
+    things: list[Live[Any]] = [*runner_of(request).things.values(), *traces_of(request).things.values()]
+    lost = (thing for thing in things if thing.log.unkept)
+    return [Ends(each.id, line_of(each.events[0]), line_of(each.events[-1]), each.over) for each in lost]
+
+
+def refused(
+    request: Request, template: str, refusal: Refusal, mine: Live[Any] | None, place: str, **view: Any
+) -> Response:
+    """The page that was asked from, with the sentence. What only has to wait says when to ask again, and for what.
+
+    mine    what this visitor has waiting or under way, if anything; where it is: place/ID
+    """
     waits = refusal.code in WAIT
-    answer = page(request, template, status=503 if waits else 422, **view)
+    running = f"{place}/{mine.id}" if mine and waits else ""
+    answer = page(request, template, status=503 if waits else 422, running=running, **view)
     answer.headers.update({"Retry-After": f"{RETRY_S}"} if waits else {})
     return answer
 

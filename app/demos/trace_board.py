@@ -6,7 +6,7 @@ from functools import cached_property
 
 from app.board.figures.held_bars import RankState, held_bars
 from app.board.linked import LinkedFigure
-from app.demos.rows import knobs_text, value_text
+from app.demos.rows import TRACE, knobs_text, value_text
 from app.live.events import of_kind
 from app.runner.fake.event_kinds import (
     RoleCheck,
@@ -96,6 +96,11 @@ class TraceBoard:
         return last.reason if isinstance(last, TraceCancelled) else ""
 
     @property
+    def said(self) -> str:
+        """What PyTorch said of why it failed."""
+        return last.said if isinstance(last := self.events[-1], TraceFailed) else ""
+
+    @property
     def state(self) -> str:
         """tracing, done or failed."""
         return "tracing" if not self.over else "done" if self.done else "failed"
@@ -120,7 +125,7 @@ class TraceBoard:
     @property
     def knobs(self) -> str:
         """What was asked for beside the model, in a line."""
-        return knobs_text({name: value for name, value in self.accepted.params.items() if name != "model"})
+        return knobs_text(TRACE, {name: value for name, value in self.accepted.params.items() if name != "model"})
 
     @property
     def held_of(self) -> str:

@@ -9,7 +9,7 @@ from app.live.registry import Limits, Live, Registry, now, signature
 from app.runner.fake.event_kinds import TraceCancelled, TraceEvent, TraceFailed
 from app.runner.fake.events import accepted
 from app.runner.fake.request import FakeRequest
-from app.runner.fake.run import run
+from app.runner.fake.run import Tracing
 from engine.language.refusal import Refusal
 
 LIMITS = Limits(noun="trace", field="demo", waiting=0, one_each=False, remembered=10)
@@ -21,6 +21,7 @@ class Trace(Live[TraceEvent]):
     """One trace, from the moment it is accepted."""
 
     request: FakeRequest
+    tracing: Tracing
 
 
 class Traces(Registry[Trace]):
@@ -40,17 +41,17 @@ class Traces(Registry[Trace]):
                 "2",
             )
         self.admit(client)
-        made = Trace(client=client, log=EventLog(), request=request)
+        made = Trace(client=client, log=EventLog(), request=request, tracing=Tracing(request))
         made.log.add(replace(accepted(request), at=now(), by=signature(client)))  # there before anyone looks
         self.enter(made)
         return made
 
     async def make(self, thing: Trace) -> None:
-        """In a thread, which looks at `stopping` after each event. It ends its processes before this returns."""
+        """In a thread, which reads until its processes have ended: by themselves, or since they were asked to."""
         loop = asyncio.get_running_loop()
 
         def work() -> None:
-            events = run(thing.request)
+            events = thing.tracing.events()
             next(events)  # that it was accepted stands there already
             try:
                 for event in events:
@@ -65,13 +66,15 @@ class Traces(Registry[Trace]):
             await asyncio.shield(thread)
         finally:
             thing.stopping = True
+            thing.tracing.end()
             await thread
         await asyncio.sleep(0)  # what the thread has sent comes first
         if not thing.over:
             self.cancelled(thing, "cancelled")
 
     async def stop(self, thing: Trace) -> None:
-        """At its next event: `stopping` says so."""
+        """At once: whatever it is doing, its processes are killed."""
+        thing.tracing.end()
 
     def cancelled(self, thing: Trace, reason: str) -> None:
         thing.log.add(TraceCancelled(reason=reason))

@@ -22,6 +22,7 @@ from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos/fake", default_response_class=HTMLResponse, include_in_schema=False)
 PLAN = "plan"  # in the address: the query of the plan that is traced, to lead back to it
+PLACE = "/demos/fake/runs"
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class TracePage:
 def fake(request: Request) -> HTMLResponse:
     """The form, and what is recorded."""
     given = own_query(request, labels_of(INPUTS), "a trace has no such field", (PLAN,))
-    return page(request, "demos/fake.html", view=_form(given))
+    return page(request, "demos/fake.html", view=_form(given), running="")
 
 
 @router.get("/recorded/{trace}")
@@ -77,8 +78,9 @@ async def start(request: Request) -> Response:
         asked = {name: text for name, text in form.items() if name != PLAN}
         made = traces_of(request).submit(fake_request(asked), visitor_of(request))
     except Refusal as refusal:
-        return refused(request, "demos/fake.html", refusal, view=_form(form, refusal))
-    return remember(request, RedirectResponse(f"/demos/fake/runs/{made.id}{_along(form)}", 303))
+        mine, view = traces_of(request).of_client(visitor_of(request)), _form(form, refusal)
+        return refused(request, "demos/fake.html", refusal, mine, PLACE, view=view)
+    return remember(request, RedirectResponse(f"{PLACE}/{made.id}{_along(form)}", 303))
 
 
 @router.get("/runs/{run_id}")
@@ -103,7 +105,14 @@ async def cancel(request: Request, run_id: str) -> Response:
     if found := traces.things.get(run_id):
         owned(request, found.client)
     await traces.cancel(run_id)
-    return RedirectResponse(f"/demos/fake/runs/{run_id}", 303)
+    return RedirectResponse(f"{PLACE}/{run_id}", 303)
+
+
+@router.get("/runs")
+@router.get("/runs/{run_id}/cancel")
+def led_on(run_id: str = "") -> Response:
+    """An address that only a form sends to, opened by hand: to the page that has the form."""
+    return RedirectResponse(f"{PLACE}/{run_id}" if run_id else "/demos/fake", 303)
 
 
 def _form(given: Mapping[str, str], refusal: Refusal | None = None) -> TracePage:

@@ -41,7 +41,7 @@ class DemoPage:
 
 @dataclass(frozen=True)
 class RunPage:
-    """One run: its board at a moment, and where its pieces are."""
+    """One run: its board at a moment, and where its pieces are. over: whether it has ended, whatever the moment."""
 
     id: str
     title: str
@@ -50,13 +50,13 @@ class RunPage:
     guess: str
     said: str
     length_s: float
-    at_s: float | None
     unkept: str
+    over: bool
 
     @property
     def knobs(self) -> str:
         """What its knobs stood at, in a line."""
-        return knobs_text(self.board.params)
+        return knobs_text(self.demo, self.board.params)
 
     @property
     def again(self) -> str:
@@ -96,9 +96,9 @@ def run_page(
 
     unkept   why it is not written down, where it is not
     """
-    board, name = RunBoard(until(found, at_s), narrow), RunBoard(found).demo
-    title = DEMOS[name].title if name in DEMOS else name
-    return RunPage(run_id, title, name, board, guess, _worth(guess, found), last_moment(found), at_s, unkept)
+    board, whole = RunBoard(until(found, at_s), narrow), RunBoard(found)
+    title, said = DEMOS[name].title if (name := whole.demo) in DEMOS else name, _worth(guess, found)
+    return RunPage(run_id, title, name, board, guess, said, last_moment(found), unkept, whole.over)
 
 
 def _worth(guess: str, found: Sequence[RunEvent]) -> str:

@@ -108,11 +108,12 @@ class RunDone(RunEvent, kind="run.done", last=True):
 
 @dataclass(frozen=True, kw_only=True)
 class RunFailed(RunEvent, kind="run.failed", last=True):
-    """A rank has failed, or what starts them; ok: and its demo had said so."""
+    """A rank has failed, or what starts them; ok: and its demo had said so. said: PyTorch's own words."""
 
     rank: RankName | None
     message: str
     root_cause: RankName | None
+    said: str = ""
     wall_s: float | None = None
     ok: bool | None = None
 

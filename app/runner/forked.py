@@ -1,4 +1,4 @@
-"""The first steps of a forked rank: bounded, quiet, in its own process group, and gone when its parent is. Knows no torch."""
+"""The first steps of a forked rank, real or fake: bounded, quiet, in its process group, gone when its parent is. Knows no torch."""
 
 import ctypes
 import os
@@ -8,43 +8,44 @@ import sys
 import tempfile
 from pathlib import Path
 
-from app.runner.job import Job
-
 ROOM_BYTES = 3 * 2**30  # address space beyond what the parent already has mapped
 CPU_S, FILE_BYTES, FILES, NICE = 60, 2**25, 256, 5
 PR_SET_PDEATHSIG = 1
 GPUS = "/dev/nvidia0"  # where it exists, CUDA maps far more address space than memory: no limit then
 
 
-def settle(job: Job, name: str, keep: int, group: int, parent: int) -> None:
+def settle(folder: str, name: str, keep: int, group: int, parent: int, cpu_s: int = CPU_S) -> None:
     """Make this process a safe place to run a rank.
 
+    folder   private one, for its standard error and what else it leaves
     keep     the one file descriptor that stays open: where events are written
     group    process group to join, 0 to found one
     parent   process that must be alive
+    cpu_s    CPU time it may use   [s]
     """
-    os.setpgid(0, group)
+    if group != os.getpgrp():  # who leads a session is in its group already, and may not ask
+        os.setpgid(0, group)
     die_with(parent)
     for taken in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
         signal.signal(taken, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     os.nice(NICE)
-    _limit()
+    _limit(cpu_s)
     os.environ["GLOO_SOCKET_IFNAME"] = (
         "lo0" if sys.platform == "darwin" else "lo"
     )  # else gloo listens on what the hostname resolves to
-    os.environ["TMPDIR"], tempfile.tempdir = job.folder, None  # so that what others leave goes with the run
+    os.environ["TMPDIR"], tempfile.tempdir = folder, None  # so that what others leave goes with the run
     nowhere = os.open(os.devnull, os.O_RDWR)
-    said = os.open(stderr_path(job, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    said = os.open(stderr_path(folder, name), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for source, target in ((nowhere, 0), (nowhere, 1), (said, 2)):
         os.dup2(source, target)
     os.closerange(3, keep)
     os.closerange(keep + 1, FILES)
 
 
-def stderr_path(job: Job, name: str) -> Path:
+def stderr_path(folder: str, name: str) -> Path:
     """What a rank wrote to its standard error."""
-    return Path(job.folder) / f"stderr.{name}"
+    return Path(folder) / f"stderr.{name}"
 
 
 def die_with(parent: int) -> None:
@@ -55,9 +56,9 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def _limit() -> None:
+def _limit(cpu_s: int) -> None:
     limits = {
-        resource.RLIMIT_CPU: CPU_S,
+        resource.RLIMIT_CPU: cpu_s,
         resource.RLIMIT_FSIZE: FILE_BYTES,
         resource.RLIMIT_NOFILE: FILES,
         resource.RLIMIT_CORE: 0,

@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Concatenate
 
+from app.runner.apart import last_words
 from app.runner.event_kinds import AGENT, REFERENCE, RankError, RankExit, RankName
 from app.runner.forked import settle, stderr_path
 from app.runner.job import MOST_BYTES, Emit, Fields, Job, RunEnded, Said, bounded_line
 from app.runner.plain_words import without_paths
 
 GRACE_S = 0.3  # after the first failure: so long do the other ranks have to say what they saw
-CHUNK, TAIL = 1 << 16, 2000
+CHUNK = 1 << 16
 
 
 @dataclass
@@ -83,10 +84,7 @@ class Running:
 
     def _said(self, rank: RankName) -> str:
         """The end of what a rank wrote to its standard error."""
-        try:
-            return without_paths(stderr_path(self.job, str(rank)).read_bytes()[-TAIL:].decode(errors="replace"))
-        except OSError:
-            return ""
+        return last_words(stderr_path(self.job.folder, str(rank)))
 
     def hurry(self, now: float) -> None:
         """Kill where the limit or the grace after a failure is over."""
@@ -136,7 +134,7 @@ def _be(job: Job, rank: RankName, writing: int, group: int, parent: int) -> None
     """The life of a forked rank. Never returns."""
     code = 1
     try:
-        settle(job, str(rank), writing, group, parent)
+        settle(job.folder, str(rank), writing, group, parent)
         code = _run(job, rank, writing)
     finally:
         os._exit(code)

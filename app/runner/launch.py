@@ -101,9 +101,9 @@ class Runner(Registry[Run]):
         await self._drop_link()
         message = f"could not be made: {type(error).__name__}"
         if isinstance(error, Gone):
-            why = f" It said: {error.said}" if error.said else ""
-            message = f"the process that starts the ranks has died; another run tries to start it again.{why}"
-        thing.say(RunFailed(rank=None, message=message, root_cause=LAUNCHER))
+            message = "the process that starts the ranks has died; another run tries to start it again"
+        said = error.said if isinstance(error, Gone) else ""
+        thing.say(RunFailed(rank=None, message=message, root_cause=LAUNCHER, said=said))
 
     async def close(self) -> None:
         """Cancel everything, end the zygote, leave nothing behind."""
@@ -204,7 +204,8 @@ def finish(run: Run, ranks: int, heard: Heard) -> None:
     if cause is None:
         run.say(RunDone(reason="done", wall_s=wall_s, ok=ok))
     else:
-        run.say(RunFailed(rank=cause.rank, message=cause.sentence, root_cause=cause.rank, wall_s=wall_s, ok=ok))
+        ended = RunFailed(rank=cause.rank, message=cause.sentence, root_cause=cause.rank, said=cause.said)
+        run.say(replace(ended, wall_s=wall_s, ok=ok))
 
 
 async def replay(run: Run) -> None:

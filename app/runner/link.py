@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import os
 import shutil
 import sys
 import tempfile
@@ -10,46 +9,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.live.events import Event, Family, line_of
+from app.runner.apart import SAID, environment, last_words, private_folder
 from app.runner.event_kinds import RUN_EVENTS
 from app.runner.job import MOST_BYTES, Cancel, Command, Job, RunEnded, Start, ZygoteReady
-from app.runner.plain_words import without_paths
 from app.settings import ROOT
 
 LONGEST_LINE = 4 * MOST_BYTES
-FOLDER = "shardboard-demo-"
 HEARD = Family[Event](*RUN_EVENTS.kinds.values(), ZygoteReady, RunEnded)  # from the zygote
 PROGRAM = ("-m", "app.runner.zygote")
-SAID, TAIL_BYTES, SHOWN = "zygote.err", 2000, 380  # what it wrote to its standard error, and how much is read and shown
 READY_S, GONE_S = 60.0, 3.0  # importing torch takes 2 to 4 s here, and much longer where the disk is cold
-PASSED_ON = (
-    "PATH",
-    "HOME",
-    "LANG",
-    "LC_ALL",
-    "LD_LIBRARY_PATH",
-    "VIRTUAL_ENV",
-    "CUDA_VISIBLE_DEVICES",
-    "TMPDIR",
-    "SYSTEMROOT",
-)
-
-
-def sweep(where: Path) -> None:
-    """Remove the folders of servers that were killed together with their zygote: their names tell whose they are."""
-    for folder in where.glob(f"{FOLDER}*"):
-        server = folder.name.removeprefix(FOLDER).partition("-")[0]
-        if server.isdecimal() and not _exists(int(server)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _exists(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 class Gone(Exception):
@@ -86,16 +54,14 @@ class Link:
     @classmethod
     async def opened(cls) -> "Link":
         """A zygote that has said it is ready."""
-        sweep(Path(tempfile.gettempdir()))
-        folder = tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-")  # only its owner may enter
-        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        folder = str(private_folder())
         with (Path(folder) / SAID).open("wb") as said:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *PROGRAM,
                 folder,
                 cwd=ROOT,
-                env=environment,
+                env=environment(),
                 limit=LONGEST_LINE,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -132,12 +98,8 @@ class Link:
 
     @property
     def said(self) -> str:
-        """The end of what it wrote to its standard error, without paths of this machine."""
-        try:
-            text = (Path(self._folder) / SAID).read_bytes()[-TAIL_BYTES:].decode(errors="replace").strip()
-            return without_paths(text[-SHOWN:])  # the error itself stands last
-        except OSError:
-            return ""
+        """The end of what it wrote to its standard error."""
+        return last_words(Path(self._folder) / SAID)
 
     async def close(self) -> None:
         """End it: its input ends, it kills its ranks and goes; if it does not, it is killed, and they with it."""

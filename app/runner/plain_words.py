@@ -17,6 +17,20 @@ def without_paths(text: str) -> str:
     >>> without_paths("[/pytorch/gloo/tcp/pair.cc:547] Connection closed by peer [127.0.0.1]:4513")
     '[pair.cc:547] Connection closed by peer [127.0.0.1]'
     """
-    text = _PORT.sub(r"\1", _PATH.sub(r"\1", _OPTIONS.sub("", _STACK.sub("", text))))
-    text = " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())
+    text = _plain(text)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def last_of(text: str) -> str:
+    """As without_paths, but of a longer text the end is kept: an error stands last.
+
+    >>> last_of("Traceback (most recent call last):\\n" + "  File x\\n" * 99 + "ImportError: /opt/lib/libcudart.so")[-25:]
+    'ImportError: libcudart.so'
+    """
+    text = _plain(text)
+    return text if len(text) <= LONGEST else "…" + text[1 - LONGEST :]
+
+
+def _plain(text: str) -> str:
+    text = _PORT.sub(r"\1", _PATH.sub(r"\1", _OPTIONS.sub("", _STACK.sub("", text))))
+    return " ".join("".join(c if c.isprintable() or c.isspace() else "�" for c in text).split())

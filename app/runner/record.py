@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from app.live.events import lines_of
 from app.runner.catalog import DEMOS, demo_named
-from app.runner.event_kinds import RunDone, RunEvent, RunFailed, RunStarted
+from app.runner.event_kinds import RunAccepted, RunDone, RunEvent, RunFailed, RunStarted
 from app.runner.launch import Runner
 from app.runner.recordings import FOLDER
 
@@ -36,7 +36,9 @@ async def record(names: Sequence[str]) -> bool:
 
 
 def _shown(event: RunEvent) -> RunEvent:
-    """The event as it is kept: the run's name means nothing later, and its start says when it was made."""
+    """The event as it is kept: the run's name means nothing later, nor who asked for it; its start says when it was made."""
+    if isinstance(event, RunAccepted):
+        return replace(event, run="", at="", by="")
     if isinstance(event, RunStarted):
         return replace(event, run="", date=datetime.now(UTC).date().isoformat())
     return replace(event, run="")

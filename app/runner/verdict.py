@@ -8,7 +8,7 @@ from app.live.events import of_kind
 from app.runner.event_kinds import REFERENCE, Check, Comm, Number, RunEvent, State, Step, Wire
 from app.runner.measures import numbers_of
 from app.runner.predict import Calls, Failure, Held, Measurable, Prediction
-from app.runner.root_cause import Cause
+from app.runner.root_cause import Cause, ranks_text
 
 HELD: dict[str, Callable[[State], int]] = {
     "parameters": lambda state: state.param_bytes,
@@ -139,16 +139,6 @@ def _rows_of(calls: Calls, comms: Sequence[Comm]) -> list[Check]:
     ]
 
 
-def ranks_text(ranks: Sequence[int]) -> str:
-    """Some ranks in words.
-
-    >>> ranks_text((1,)), ranks_text((0, 1, 2))
-    ('rank 1', 'ranks 0, 1 and 2')
-    """
-    first, last = ", ".join(map(str, ranks[:-1])), str(ranks[-1])
-    return f"ranks {first} and {last}" if first else f"rank {last}"
-
-
 def _distinct(found: int | tuple[int, ...]) -> int | tuple[int, ...]:
     return tuple(sorted(set(found))) if isinstance(found, tuple) else found
 
@@ -194,5 +184,5 @@ def measured_row(expected: Measurable, found: Sequence[Number]) -> Check:
 def failure_row(failure: Failure, cause: Cause | None, victim: int | None) -> Check:
     """Who was found to be the cause."""
     found = None if cause is None else cause.rank
-    ok = cause is not None and found == victim and failure.says in cause.sentence
+    ok = cause is not None and found == victim and failure.says in cause.words
     return Check("cause", "rank named as the root cause", victim, found, "rank", 0, ok, failure.why)

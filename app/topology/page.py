@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qsl
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 
 from app.plan.form import FIELDS
 from app.plan.frame import Frame, board_part, notes_part
@@ -115,6 +115,12 @@ def download(request: Request, target: str, file: str) -> Response:
     texts = {each.name: each.text for each in made.files}
     text = choose("file", file, texts, f"{made.title} has {{names}}")
     return PlainTextResponse(text, headers={"Content-Disposition": f'attachment; filename="{file}"'})
+
+
+@router.get("/import")
+def led_on() -> Response:
+    """An address that only a form sends to, opened by hand: to the page that has the form."""
+    return RedirectResponse("/topology", 303)
 
 
 @router.post("/import")

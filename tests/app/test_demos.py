@@ -15,14 +15,16 @@ import pytest
 from starlette.testclient import TestClient
 
 from app.demos.board import RunBoard, until
-from app.demos.rows import value_text
+from app.demos.rows import knobs_text, value_text
+from app.demos.view import demo_page
 from app.live.events import lines_of, of_kind
 from app.live.kept import Kept
 from app.main import create_app
-from app.runner.catalog import DEMOS
-from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunStarted, Step
+from app.runner.catalog import DEMOS, checked
+from app.runner.event_kinds import RUN_EVENTS, Check, Fault, RunAccepted, RunDone, RunEvent, RunFailed, RunStarted, Step
 from app.runner.fake.event_kinds import RoleCheck
 from app.runner.fake.record import recorded, recorded_names
+from app.runner.fake.request import INPUTS
 from app.runner.recordings import can_run, recording_of
 from app.runner.told import Told
 from app.settings import ROOT, settings
@@ -122,6 +124,29 @@ def test_a_run_that_was_stopped_says_so_and_twice_does_no_harm(served: TestClien
     for _ in range(2):
         assert served.post(f"{path}/cancel", follow_redirects=False).status_code == 303
     assert "cancelled" in finished(served, path)
+
+
+@live
+def test_a_run_is_stopped_while_it_goes_on_and_made_again_once_it_is_over(served: TestClient) -> None:
+    """Neither is in the page when it cannot be asked for; the last board brings what comes after."""
+    path = started(served, steps=20, hidden=256)
+    page, board = served.get(path).text, served.get(f"{path}/board").text
+    assert "data-live" in page and "Stop it" in page and "Run it again" not in page + board
+    served.post(f"{path}/cancel")
+    board, page = finished(served, path), served.get(path).text
+    for text in (board, page, served.get(f"{path}/board?t=0").text):
+        assert text.count("Run it again") == 1 and "Stop it" not in text
+    assert board.count('hx-swap-oob="true"') == 1 and "hx-swap-oob" not in page
+
+
+@pytest.mark.parametrize("name", DEMOS)
+def test_a_guess_is_made_before_the_prediction_is_seen(client: TestClient, name: str) -> None:
+    """Where there is a number to guess, the table that gives it away is folded, and nothing else on the page has it."""
+    page = client.get(f"/demos/{name}").text
+    held = next((row.predicted for row in demo_page(DEMOS[name], {}).rows if row.name == "state.optimizer"), "")
+    (folded,) = re.findall(r'<details class="demos-prediction"( open)?>', page)
+    assert bool(folded) != ('name="guess"' in page) and bool(held) == ('name="guess"' in page)
+    assert not held or held not in page.partition('<details class="demos-prediction"')[0]
 
 
 @live
@@ -235,6 +260,24 @@ def test_what_torchrun_has_left_is_opened_though_nobody_had_accepted_it(client: 
     assert "done after 1.5 s<" in page and "As predicted" in page
 
 
+FAILING = [name for name, demo in DEMOS.items() if demo.group == "faults" and demo.predict(checked(demo, {})).failure]
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_what_failed_is_told_in_our_words_and_pytorchs_are_folded_beneath(client: TestClient, name: str) -> None:
+    """Recorded or from elsewhere: the verdict names a rank; what the framework said of it is there, closed."""
+    text = recording_of(name).read_text()
+    end = RUN_EVENTS.read_lines(text.encode())[-1]
+    assert isinstance(end, RunFailed)
+    page = html.unescape(client.post("/demos/open", data={"events": text}).text)
+    verdict = re.search(r'<p class="refusal demos-cause">(.*?)</p>', page, re.DOTALL)
+    assert verdict and verdict[1] == end.message and re.match(r"rank \d ", verdict[1])
+    assert not re.search(r"FingerPrint|monitoredBarrier|Error|enforce|\[\[", verdict[1])
+    folded = re.search(r'<details class="demos-said">(.*?)</details>', page, re.DOTALL)
+    assert (folded is not None and end.said in folded[1]) == bool(end.said)
+    assert bool(end.said) == (name in ("mismatch", "out-of-memory"))
+
+
 def test_too_many_events_are_refused() -> None:
     with pytest.raises(Refusal, match="at most"):
         RUN_EVENTS.read_lines(b"x" * 3_000_000)
@@ -281,6 +324,17 @@ def test_values_of_a_verdict_are_told_exactly() -> None:
     assert RUN_EVENTS.read_lines(lines_of(a_run())) == a_run()
 
 
+@pytest.mark.parametrize("demo", [*DEMOS, "fake"])
+def test_each_setting_is_called_as_its_form_calls_it(demo: str) -> None:
+    knobs = INPUTS if demo == "fake" else DEMOS[demo].knobs
+    values = {knob.name: knob.default for knob in knobs}
+    said = knobs_text(demo, values).split(" · ")
+    assert len(said) == len(knobs)
+    for knob, words in zip(knobs, said, strict=True):
+        own = knob.label.rpartition(" · ")[2].partition(",")[0]
+        assert words.startswith(f"{own} "), knob.name
+
+
 def test_a_recorded_trace_of_a_thousand_ranks_is_shown_with_its_command(client: TestClient) -> None:
     page = html.unescape(client.get("/demos/fake/recorded/llama-3-70b-1024").text)
     assert "1,024 ranks" in page and "all as predicted" in page and "recorded 20" in page
@@ -315,7 +369,13 @@ def test_a_trace_is_made_from_the_page_and_kept(served: TestClient) -> None:
 @live
 def test_a_trace_that_is_stopped_leaves_nothing(served: TestClient) -> None:
     path = served.post("/demos/fake/runs", data={}, follow_redirects=False).headers["location"]
-    assert served.post("/demos/fake/runs", data={}).text.count("another trace is under way") == 1
+    refused = served.post("/demos/fake/runs", data={})
+    assert refused.status_code == 503 and refused.text.count("another trace is under way") == 1
+    assert f'href="{path}"' in refused.text
+    assert (
+        f'href="{path}"' not in TestClient(served.app).post("/demos/fake/runs", data={}).text
+    )  # nobody else's business
+    assert served.get(f"{path}/cancel", follow_redirects=False).headers["location"] == path
     served.post(f"{path}/cancel")
     assert "cancelled" in finished(served, path)
 

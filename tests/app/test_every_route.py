@@ -109,6 +109,22 @@ def test_what_no_page_asks_is_refused_in_our_words(client: TestClient, path: str
             assert method == "HEAD" or answer.text.strip(), where
 
 
+# what programs and scripts of ours send to, never the address bar
+SENT = ("/api/", "/plan/pasted")
+FORMS = sorted({route.path for route in EVERY if "POST" in route.methods and not route.path.startswith(SENT)})
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_an_address_that_a_form_sends_to_leads_somewhere_when_it_is_opened(client: TestClient, path: str) -> None:
+    """Reloaded, or taken from a history: to the page that has the form, which may then say that it is gone."""
+    address = re.sub(r"{\w+(?::\w+)?}", "ddp", path)
+    answer = client.get(address, follow_redirects=False)
+    assert answer.status_code in (200, 303), answer.status_code
+    if answer.status_code == 303:
+        led = client.get(answer.headers["location"], follow_redirects=False)
+        assert led.status_code == 200 or "/runs/" in answer.headers["location"]
+
+
 @pytest.mark.parametrize("path", ROUTES)
 def test_every_route_answers_head_as_get_and_names_its_methods(client: TestClient, path: str) -> None:
     address = re.sub(r"{\w+(?::\w+)?}", "ddp", path)

@@ -8,11 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
 from app.live.events import lines_of
 from app.live.kept import Kept
 from app.live.log import EventLog
+from app.main import create_app
 from app.runner.event_kinds import RUN_EVENTS, RunAccepted, RunDone, RunEvent, RunInterrupted
+from app.settings import settings
 from tests.app.test_ending import RUN, asked, opened, serving
 
 COOKIE = re.compile(rb"set-cookie: (visitor=[^;]+)")
@@ -101,6 +104,29 @@ def test_a_run_that_cannot_be_written_down_says_so(tmp_path: Path) -> None:
     assert log.unkept == "not a directory" or "exists" in log.unkept
     log.add(RunDone(reason="all ranks have ended", wall_s=1.0, ok=True))
     assert len(log.events) == 2 and log.unkept
+
+
+@pytest.mark.demo
+def test_what_could_not_be_kept_is_not_headed_by_done_and_is_listed_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "runs").write_text("a file where a folder should be")
+    monkeypatch.setenv("SHARDBOARD_DATA", str(tmp_path))
+    monkeypatch.setenv("SHARDBOARD_DEMOS", "off")  # recorded runs are written down like others
+    settings.cache_clear()
+    try:
+        with TestClient(create_app()) as client:
+            path = client.post("/demos/ddp/runs", data={}, follow_redirects=False).headers["location"]
+            until = time.monotonic() + PATIENCE_S
+            while "data-over" not in (page := client.get(path).text):
+                assert time.monotonic() < until, "the recorded run did not end"
+                time.sleep(0.1)
+            state = re.search(r'<p class="demos-state ([\w-]+)" role="status">(.*?)</p>', page, re.DOTALL)
+            assert state and state[1] == "demos-state-unkept" and "but it could not be kept" in state[2]
+            assert "<b>done, not kept</b>" in client.get("/demos").text
+    finally:
+        monkeypatch.undo()
+        settings.cache_clear()
 
 
 def test_a_disk_that_fills_up_keeps_what_was_written(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from app.runner.recordings import can_run
+from app.runner.recordings import can_run, recording_of
 from tests.browser.conftest import Visit
 
 pytestmark = pytest.mark.skipif(not can_run(), reason="no torch here: only recorded runs")
@@ -69,3 +69,14 @@ def test_a_scene_leads_to_its_demo(visit: Visit) -> None:
     page = visit("/scenes/pp")
     page.get_by_role("link", name="run it for real").click()
     expect(page).to_have_url(re.compile("/demos/pp$"))
+
+
+def test_what_pytorch_says_is_folded_and_no_word_of_it_is_wider_than_a_phone(visit: Visit) -> None:
+    page = visit("/demos", width=390, height=844)
+    page.locator("#events").fill(recording_of("mismatch").read_text())
+    page.get_by_role("button", name="Show that run").click()
+    expect(page.locator(".demos-cause")).to_contain_text("calls barrier where ranks")
+    expect(page.locator(".demos-said > p")).to_be_hidden()
+    page.locator(".demos-said > summary").click()
+    expect(page.locator(".demos-said > p")).to_contain_text("CollectiveFingerPrint")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

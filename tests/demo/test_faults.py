@@ -1,5 +1,7 @@
 """When a rank misbehaves the others' complaints arrive first; the run names the one that caused them all the same."""
 
+import re
+
 import pytest
 
 from app.runner.catalog import DEMOS, checked
@@ -25,7 +27,10 @@ def test_the_root_cause_is_the_rank_that_misbehaved(
     events = stage.run(name, victim=2, at=1, **knobs)
     end = events[-1]
     assert (end.KIND, end.rank) == ("run.failed", 2), end
-    assert words in end.message
+    assert words in f"{end.message} {end.said}"
+    assert end.message.startswith("rank 2 ") and not re.search(
+        "FingerPrint|monitoredBarrier|Error|enforce", end.message
+    )
     assert wrong(events) == []
     assert [event.rank for event in of(events, "rank.error") if event.root_cause] in ([], [2])
     assert children(stage.zygote) == []

@@ -29,6 +29,7 @@ def test_a_recorded_run_is_whole_and_went_as_predicted(name: str) -> None:
     assert events[0].KIND == "run.accepted" and events[0].demo == name
     assert events[1].versions["torch"] and events[1].date
     assert events[-1].LAST and events[-1].ok
+    assert not events[0].by  # nobody's
     assert (recordings.FOLDER / f"{name}.jsonl").stat().st_size < 100_000
     assert "/home" not in str(events) and "/work" not in str(events)
 

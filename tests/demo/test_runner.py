@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from app.runner import link
+from app.runner.apart import SAID, sweep
 from app.runner.launch import Run
-from app.runner.link import sweep
 from engine.language.refusal import Refusal
 from tests.demo.conftest import Stage, alive, children, of, soon
 
@@ -131,7 +131,7 @@ def test_what_keeps_ranks_from_starting_is_told_and_the_next_run_tries_again(
     monkeypatch.setattr(link, "PROGRAM", ("-c", broken))
     for _ in range(2):
         failed = stage.run("ddp", ranks=2, steps=1)[-1]
-        assert failed.KIND == "run.failed" and "libcudart.so.12: cannot open" in failed.message
+        assert failed.KIND == "run.failed" and "libcudart.so.12: cannot open" in failed.said
         assert "another run tries to start it again" in failed.message
     monkeypatch.undo()
     assert stage.run("ddp", ranks=2, steps=1)[-1].KIND == "run.done"
@@ -184,7 +184,7 @@ def test_no_rank_listens_to_the_world_and_none_leaves_a_file(stage: Stage) -> No
 
     addresses, folder = stage.wait(look())
     assert addresses and set(addresses) == {"0100007F"}
-    assert os.listdir(folder) == [link.SAID]  # of the zygote itself
+    assert os.listdir(folder) == [SAID]  # of the zygote itself
 
 
 def listening(pid: int) -> list[str]:

@@ -68,6 +68,42 @@ def test_flight_recorders_tell_who_is_somewhere_else() -> None:
     assert root_cause([*late, *same, stuck(1, "all_reduce", "all_reduce")], [], 3).rank is None
 
 
+BARRIER = "SequenceNumber=20OpType=BARRIER"
+SUM = "SequenceNumber=20, OpType=ALLREDUCE, TensorShape=[4], TensorDtypes=Float"
+GARBLED = "SequenceNumber=0OpType=REDUCE"  # how PyTorch tells of another rank's barrier
+
+
+def differs(rank: int, own: str, other: int, theirs: str) -> RankError:
+    """As a rank says it where PyTorch compares collectives before they run."""
+    return error(
+        rank,
+        f"Detected mismatch between collectives on ranks. Rank {rank} is running collective: CollectiveFingerPrint({own}), "
+        f"but Rank {other} is running collective: CollectiveFingerPrint({theirs}).",
+    )
+
+
+def test_a_mismatch_is_told_in_our_words_and_pytorchs_stand_beneath() -> None:
+    seen = [differs(rank, SUM, 2, GARBLED) for rank in (3, 0, 1)]
+    cause = root_cause([differs(2, BARRIER, 0, GARBLED), *seen], [], 4)
+    assert cause.rank == 2 and cause.said == seen[1].message
+    assert cause.sentence == (
+        "rank 2 calls barrier where ranks 0, 1 and 3 call all-reduce of [4] (collective 20, compared before it ran)"
+    )
+    assert root_cause(seen, [], 4).sentence.startswith(
+        "rank 2 calls another collective where ranks 0, 1 and 3 call all-reduce"
+    )
+
+
+def test_who_missed_a_barrier_and_who_waited_there() -> None:
+    one = root_cause([error(0, "[Rank 0]: Ranks 2 failed to pass monitoredBarrier in 500 ms")], [], 4)
+    assert one.sentence == (
+        "rank 2 did not come to the monitored barrier, where ranks 0, 1 and 3 waited for it for 500 ms"
+    )
+    two = root_cause([error(0, "[Rank 0]: Ranks 1, 3 failed to pass monitoredBarrier in 500 ms")], [], 4)
+    assert two.rank == 1 and two.sentence.startswith("ranks 1 and 3 did not come") and "waited for them" in two.sentence
+    assert "monitoredBarrier" in two.said
+
+
 def test_messages_lose_their_paths_ports_and_stacks() -> None:
     said = without_paths(
         "/home/me/x/worker.py: refused [127.0.0.1]:4513 Exception raised from foo at /a/b.cpp:1\nframe #0"

@@ -120,9 +120,10 @@ class TraceDone(TraceEvent, kind="run.done", last=True):
 
 @dataclass(frozen=True, kw_only=True)
 class TraceFailed(TraceEvent, kind="run.failed", last=True):
-    """A role could not be traced, or no process for it be started."""
+    """A role could not be traced, or no process for it be started. said: PyTorch's own words."""
 
     message: str
+    said: str = ""
     wall_s: float | None = None
 
 

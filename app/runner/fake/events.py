@@ -1,7 +1,6 @@
 """The events of a whole trace: what was asked and predicted, what each role found, and how it ended. Knows no torch."""
 
 import platform
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -23,10 +22,10 @@ from app.runner.fake.request import FULL, FakeRequest, fake_request
 from app.runner.fake.roles import Role, roles_of
 from app.runner.fake.told import Counted, ToldTrace, told_parts, told_role
 from app.runner.fake.verdict import scaled_rows
+from app.runner.plain_words import last_of
 from engine.language.refusal import Refusal
 
-PATH = re.compile(r"(/[\w.+-]+){2,}/?")  # no machine's paths in what people read
-LONGEST_MESSAGE = 300
+SILENT = "ended without a word, or ran too long"
 ROLES = "tensor- and data-parallel ranks do the same, so one rank for each place in the pipeline describes them all"
 
 
@@ -46,21 +45,21 @@ def accepted(request: FakeRequest) -> TraceAccepted:
 
 
 def failed(role: Role, complaint: str) -> RoleError:
-    r"""The event of a role that could not be traced: the last line of its complaint, without a machine's paths.
+    """The event of a role that could not be traced: the end of its complaint, without a machine's paths.
 
     >>> from app.runner.fake.request import fake_request
-    >>> failed(roles_of(fake_request({}))[0], "Traceback\nOSError: no /tmp/some/file").message
-    'OSError: no …'
+    >>> failed(roles_of(fake_request({}))[0], "OSError: no /tmp/some/file").message
+    'OSError: no file'
     """
-    lines = complaint.strip().splitlines() or ["ended without a word, or ran too long"]
-    message = PATH.sub("…", lines[-1])[:LONGEST_MESSAGE]
-    return RoleError(role.name, role.rank, message)
+    return RoleError(role.name, role.rank, last_of(complaint) or SILENT)
 
 
 def finished(request: FakeRequest, seen: Sequence[TraceEvent], wall_s: float) -> Iterator[TraceEvent]:
     """What follows when every role has given its events: the whole model by scale, and the end."""
     if errors := [event for event in seen if isinstance(event, RoleError)]:
-        yield TraceFailed(message=errors[0].message, wall_s=round(wall_s, 2))
+        first = errors[0]
+        message = f"rank {first.rank}, of the {first.role} stage, could not be traced; another trace starts anew"
+        yield TraceFailed(message=message, said=first.message, wall_s=round(wall_s, 2))
         return
     scaled = list(_scaled(request, seen))
     yield from scaled
