@@ -205,7 +205,7 @@ def _at(t: float) -> Span:
 def faded(way: Way, lens: Lens, since: float, until: float) -> Way:
     """Part of one act only: comes at `since`, goes at `until`, both film seconds."""
     if since > 0:
-        way.show(since, 3 * BLINK)
+        way.show(since + 3 * BLINK, 3 * BLINK)
     if until < lens.length:
         way.hide(until, 3 * BLINK)
     return way

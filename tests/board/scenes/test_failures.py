@@ -2,13 +2,17 @@
 
 import pytest
 
+from app.board.film.composition import words_at
+from app.board.scenes.failures.back import Back
 from app.board.scenes.failures.case import Case
 from app.board.scenes.failures.scene import FAILURES
+from app.board.scenes.failures.story import STOPPED, Story
 from engine.language.refusal import Refusal
 from engine.language.units import DAY_S
-from engine.run.failures import LLAMA_3, drawn_run
+from engine.run.failures import LLAMA_3, WATCHDOG_S, drawn_run
 from engine.run.goodput import goodput_share, gpu_hours_per_failure, gpu_mtbf_s
-from tests.board.scenes.drawings import assert_inside, each_of
+from tests.board.films.reading import film_of
+from tests.board.scenes.drawings import each_of
 
 EXTREMES = (
     {},
@@ -23,23 +27,6 @@ each_setting = each_of(EXTREMES)
 
 def case(**given: str) -> Case:
     return Case(FAILURES.values(given))
-
-
-@each_setting
-def test_every_frame_is_drawn_inside_its_field_with_a_short_caption(given: dict[str, str]) -> None:
-    frames = FAILURES.frames(FAILURES.values(given))
-    assert len(frames) == 8
-    for frame in frames:
-        assert len(frame.caption.split()) <= 20
-        assert len(frame.figure.keys) == len(set(frame.figure.keys))
-        assert_inside(frame, hair=4)
-        assert len(frame.figure.svg()) < 60_000
-
-
-@each_setting
-def test_the_same_values_give_the_same_bytes(given: dict[str, str]) -> None:
-    once, again = (FAILURES.frames(FAILURES.values(given)) for _ in range(2))
-    assert [frame.figure.svg() for frame in once] == [frame.figure.svg() for frame in again]
 
 
 @each_setting
@@ -100,4 +87,28 @@ def test_a_run_without_failures_loses_only_its_saves() -> None:
 
 def test_saving_longer_than_working_is_refused() -> None:
     with pytest.raises(Refusal, match=r"interval = 1: .*10 min.*the nearest that works: 10"):
-        FAILURES.frames(FAILURES.values({"interval": "1", "stall": "600"}))
+        film_of("failures", interval="1", stall="600")
+
+
+@each_setting
+def test_every_setting_has_a_film(given: dict[str, str]) -> None:
+    film = film_of("failures", **given)
+    assert "nan" not in film.wide.at(film.length / 2) and "inf " not in film.tall.at(film.length / 2)
+
+
+def test_a_crash_is_noticed_at_once_and_a_hang_by_the_watchdog() -> None:
+    """Two passages, and on the way back two lanes that differ by the watchdog alone."""
+    film, story = film_of("failures"), Story(case())
+    crash, hang = (next(stop for stop in film.stops if stop.name == name) for name in ("a crash", "a hang"))
+    assert "at once" in crash.caption and "watchdog" in hang.caption
+    assert story.lens(hang.t) - story.lens(hang.begins) == pytest.approx(WATCHDOG_S + STOPPED * story.step_s)
+    back = Back(film.wide, story)
+    for early, late in zip(back.moments(0.0)[1:], back.moments(WATCHDOG_S)[1:], strict=True):
+        assert late - early == WATCHDOG_S
+
+
+def test_as_many_failures_are_counted_by_the_end_of_the_half_year_as_the_run_had() -> None:
+    film = film_of("failures")
+    counted = next(words for words in film.wide.words if words.key == "failed")
+    end = next(stop for stop in film.stops if stop.name == "half a year").t
+    assert words_at(counted.steps, end).split()[0] == f"{len(case().run.failures)}"

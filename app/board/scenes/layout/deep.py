@@ -84,7 +84,7 @@ class GpuShot:
                 story.lens.length,
                 lambda t: (
                     within_text(self._state() + self.activations(story.lens(t)), capacity, binary=True)
-                    if view[0] <= t < view[1]
+                    if view[0] <= t <= view[1]
                     else ""
                 ),
             ),

@@ -126,7 +126,7 @@ class State:
             "state",
             self.right,
             44,
-            running(lens.length, lambda t: bytes_text(self.held(t)) if 0 < t < self.ends else ""),
+            running(lens.length, lambda t: bytes_text(self.held(t)) if 0 < t <= self.ends else ""),
             "answer",
             anchor="end",
         )

@@ -223,7 +223,9 @@ class Step:
             running(
                 self.lens.length,
                 lambda t: (
-                    within_text(slices + self.held(self.lens(t)), case.capacity) if self.since <= t < self.until else ""
+                    within_text(slices + self.held(self.lens(t)), case.capacity)
+                    if self.since <= t <= self.until
+                    else ""
                 ),
             ),
             anchor="end",
