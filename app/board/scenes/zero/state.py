@@ -5,8 +5,8 @@ import itertools
 from app.board.film.composition import Composition, running
 from app.board.film.lens import Span, plain
 from app.board.film.pieces import badge, faded, tile
+from app.board.film.ring import DRAWN, ring
 from app.board.film.track import Way
-from app.board.scenes.zero.places import DRAWN, places
 from app.board.scenes.zero.story import FIELDS, Story
 from engine.language.units import bytes_text, count_text
 from engine.memory.state import held_bytes
@@ -107,7 +107,7 @@ class State:
         """Out of the act: a box and what lies in it fly together to where the GPU will stand."""
         if not self.story.camera:
             return way
-        x, y = places(self.picture).boxes[gpu]
+        x, y = ring(self.picture).boxes[gpu]
         (start, _), (end, _) = self.story.camera
         return way.go(plain(start, start + 0.9), x + dx, y + dy).hide(end - 0.4, 0.3)
 

@@ -20,9 +20,9 @@ from app.board.film.pieces import (
     tile,
     written,
 )
+from app.board.film.ring import DRAWN, ring
 from app.board.film.track import Way
 from app.board.film.wire import Wire
-from app.board.scenes.zero.places import DRAWN, places
 from app.board.scenes.zero.story import LAYERS, Story, Turn
 from engine.language.units import count_text, within_text
 from engine.lens.sharded import Span, borrowed_layers
@@ -35,7 +35,7 @@ class Step:
 
     def __init__(self, picture: Composition, story: Story):
         self.picture, self.story, self.case = picture, story, story.case
-        self.at, self.lens = places(picture), story.lens
+        self.at, self.lens = ring(picture), story.lens
         self.since, self.until = story.step_begins, story.change[0][0]
 
     def draw(self) -> None:

@@ -1,4 +1,4 @@
-"""Where things are in the ZeRO film: four GPUs in a row on a wide picture, two by two on a tall one."""
+"""GPUs on a ring, with rows inside: four side by side on a wide picture, two by two on a tall one, and what lies below."""
 
 from dataclasses import dataclass
 
@@ -10,12 +10,12 @@ PAD = 8.0  # of a slot's row inside its GPU
 
 
 @dataclass(frozen=True)
-class Places:
+class Ring:
     """Geometry of one composition.
 
     boxes      upper left corner of each GPU
     width      of a GPU, `tall` its height
-    pitch      from a layer's row to the next; `row` is its height, what is left is the wire's gap
+    pitch      from a row to the next; `row` is its height, what is left is the wire's gap
     margins    x of the ring's way home, left and right of the GPUs
     lanes      left and right end of the axis of time
     under      y of the first lane; `strip` of the meter
@@ -29,31 +29,31 @@ class Places:
     lanes: tuple[float, float]
     under: float
     strip: float
-    layers: int
+    rows: int
 
     @property
     def tall(self) -> float:
-        return self.layers * self.pitch + 2
+        return self.rows * self.pitch + 2
 
     @property
     def slot(self) -> float:
         return (self.width - 2 * PAD) / DRAWN
 
-    def seat(self, gpu: int, layer: int, owner: int) -> Point:
-        """Upper left corner of an owner's slot."""
+    def seat(self, gpu: int, row: int, owner: float) -> Point:
+        """Upper left corner of an owner's slot in a row."""
         x, y = self.boxes[gpu]
-        return x + PAD + owner * self.slot, y + 6 + layer * self.pitch
+        return x + PAD + owner * self.slot, y + 6 + row * self.pitch
 
-    def row_wire(self, gpu: int, layer: int) -> float:
-        """y of the wire under a layer's row."""
-        return self.seat(gpu, layer, 0)[1] + self.row + (self.pitch - self.row) / 2
+    def row_wire(self, gpu: int, row: int) -> float:
+        """y of the wire under a row."""
+        return self.seat(gpu, row, 0)[1] + self.row + (self.pitch - self.row) / 2
 
-    def hop(self, gpu: int, layer: int, owner: int) -> tuple[Point, ...]:
+    def hop(self, gpu: int, row: int, owner: float) -> tuple[Point, ...]:
         """The way of an owner's slice from a GPU to the next one on the ring: down, along the wires, and up."""
         there = (gpu + 1) % DRAWN
-        start, end = self.seat(gpu, layer, owner), self.seat(there, layer, owner)
+        start, end = self.seat(gpu, row, owner), self.seat(there, row, owner)
         middle, half = self.slot / 2, self.row / 2
-        y, z = self.row_wire(gpu, layer), self.row_wire(there, layer)
+        y, z = self.row_wire(gpu, row), self.row_wire(there, row)
         return (
             (start[0] + middle, start[1] + half),
             (start[0] + middle, y),
@@ -75,7 +75,7 @@ class Places:
         return (side, y), (side, z)
 
 
-WIDE = Places(
+WIDE = Ring(
     boxes=tuple((46 + at * 166.0, 40.0) for at in range(DRAWN)),
     width=150,
     pitch=46,
@@ -84,9 +84,9 @@ WIDE = Places(
     lanes=(92, 708),
     under=238,
     strip=308,
-    layers=4,
+    rows=4,
 )
-TALL = Places(
+TALL = Ring(
     boxes=((14, 30), (196, 30), (196, 228), (14, 228)),
     width=150,
     pitch=42,
@@ -95,9 +95,10 @@ TALL = Places(
     lanes=(66, 354),
     under=412,
     strip=474,
-    layers=4,
+    rows=4,
 )
 
 
-def places(picture: Composition) -> Places:
+def ring(picture: Composition) -> Ring:
+    """The ring of a composition."""
     return WIDE if picture.is_wide else TALL
