@@ -4,13 +4,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.board.scenes.base import Values
-from engine.catalog.hardware import gpu_named
-from engine.language.formula import Term
+from engine.catalog.hardware import Cluster, cluster_named
+from engine.language.formula import Given, Term, Value
 from engine.language.units import MIB
 from engine.memory.state import held_bytes
-from engine.network.collectives import ring_all_reduce_s, ring_all_reduce_sent_bytes
+from engine.network.collectives import group_bytes_per_s, ring_all_reduce_s, ring_all_reduce_sent_bytes
 from engine.step.overlap import backward_s, exposed_tail_s, forward_s, gradient_buckets
 
+CLUSTER: Cluster = cluster_named("hgx-h100")
 REACHED = 0.5  # of peak, an even middle for a first picture
 
 
@@ -49,14 +50,23 @@ class Case:
         return {
             "N": self.values["billions"] * 1e9,
             "T": self.values["tokens"],
-            "P": gpu_named("h100").peak("bf16"),
+            "P": CLUSTER.gpu.peak("bf16"),
             "u": REACHED,
         }
 
     @cached_property
+    def bandwidth(self) -> Value:
+        """Of the ring: NVLink inside a node; over nodes, where each GPU has its share of their adapters."""
+        local, nvlink = CLUSTER.gpus_per_node, CLUSTER.gpu.fact("nvlink_bytes_per_s")
+        if self.gpus <= local:
+            return Given("bandwidth inside the node", nvlink.value, nvlink.unit, nvlink.source)
+        wires = {"V": nvlink.value, "B": CLUSTER.nic_bytes_per_s}
+        return group_bytes_per_s.explain("bandwidth between nodes", **wires, w=1.0, e=1.0, l=local)
+
+    @cached_property
     def traffic(self) -> Term:
-        wire = gpu_named("h100").nvlink_bytes_per_s
-        return ring_all_reduce_s.explain("gradient sum", S=self.gradients, n=self.gpus, bytes_per_s=wire, latency_s=0.0)
+        given = {"S": self.gradients, "n": self.gpus, "bytes_per_s": self.bandwidth}
+        return ring_all_reduce_s.explain("gradient sum", **given, latency_s=0.0)
 
     @cached_property
     def tail(self) -> Term:

@@ -165,6 +165,10 @@ class Lanes:
                     self.picture.cross(0, -6, 16, key="absent")
                 else:
                     self.picture.tick(0, 0, 12, key=f"came-{row}")
+        self._waited(stopped, since, until)
+
+    def _waited(self, stopped: float, since: float, until: float) -> None:
+        """GPU-hours that pass while all wait, and how long they do."""
         per_s = self.case.hang.value / WATCHDOG_S
 
         def waited(moment: float) -> str:
