@@ -11,7 +11,7 @@ from app.board.scenes import SCENES
 BAD = (
     ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
     ("pp?micro=1e9", "micro = 1e9: needs a whole number from 2 to 32"),
-    ("tp?t=7", "t = 7: it must divide the 64 heads"),
+    ("tp?tp=7", "tp = 7: it must divide the 64 heads"),
     ("layout?pp=5", "pp = 5: gpus = 1024: must be a multiple of"),
 )
 
