@@ -46,3 +46,9 @@ def test_a_clip_is_a_passage_with_one_knob(client: TestClient) -> None:
 def test_ids_of_two_clips_of_one_film_do_not_meet(client: TestClient) -> None:
     one, other = (set(re.findall(r'\sid="([^"]+)"', client.get(f"/scenes/zero/clip?frame={at}").text)) for at in (5, 6))
     assert one and not one & other
+
+
+def test_what_was_the_size_of_a_group_in_an_old_address_is_a_moment_of_the_film(client: TestClient) -> None:
+    text = html.unescape(client.get("/scenes/tp?t=4").text)
+    assert 'data-t="4' in text
+    assert "no such knob" not in text and 'name="tp"' in text and 'name="t"' not in text

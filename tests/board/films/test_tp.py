@@ -17,6 +17,7 @@ from app.board.scenes.tp.places import places
 from app.board.scenes.tp.ring import Gesture
 from app.board.scenes.tp.scene import TP
 from app.board.scenes.tp.story import Story
+from engine.language.units import bytes_text, seconds_text
 from engine.lens.turns import Turn
 from engine.network.collectives import ring_all_gather_sent_bytes, ring_all_reduce_sent_bytes
 from tests.board.films.reading import compositions, film_of, moments
@@ -154,3 +155,13 @@ def test_captions_follow_the_engine() -> None:
     assert "an all-reduce must come first" in captions(first="rows")
     assert "Z is gathered" in captions(second="columns")
     assert "nothing travels" in captions(tp="1") and "less kept" not in captions(tp="1")
+
+
+def test_at_a_stop_the_running_numbers_are_those_of_its_moment() -> None:
+    """A film rests there, so what was looked at a little earlier would be read as wrong."""
+    for given in ({}, {"tp": "2"}, {"first": "rows"}):
+        made, story = film_of("tp", **given), Story(Case(TP.values(given)))
+        stop, case = made.stops[3], story.case
+        sent = next(words.steps for words in made.wide.words if words.key == "sent")
+        assert words_at(sent, stop.t) == f"each sent {bytes_text(sum(each.sent.value for each in case.forced))}"
+        assert words_at(made.clock, stop.t) == seconds_text(story.mlp.act.end)

@@ -82,14 +82,15 @@ class Board:
 
     def _sent(self) -> None:
         """What a GPU has sent in the act so far."""
-        self.picture.runs("sent", *self.at.sent, running(self.lens.length, self.sent_words))
+        stops = [stop.t for stop in self.story.script.stops]
+        self.picture.runs("sent", *self.at.sent, running(self.lens.length, self.sent_words, stops))
 
     def sent_words(self, t: float) -> str:
         """As words, from an act's first collective to its end."""
         who = "each " if self.picture.is_wide else ""
         for passage in self.story.passages:
             first = next((g.turn.start for g in passage.act.gestures), 0.0)
-            if passage.since <= t < passage.until and self.lens(t) > first:
+            if passage.since <= t <= passage.until and self.lens(t) > first:
                 return f"{who}sent {bytes_text(sent_until(passage.act, self.lens(t)))}"
         return ""
 

@@ -72,6 +72,6 @@ def _under(picture: Composition, story: Story) -> None:
 def _tick(story: Story) -> float:
     """Engine time between marks under the bar."""
     tick = 1e-5
-    while story.timeline.far.end / tick > 400:
+    while story.timeline.far.end / tick > 250:
         tick *= 10
     return tick

@@ -88,7 +88,7 @@ class Halves:
         way.grow(plain(at, at + LEAVE), wide=self.kept(at) * scale).hide(self.until, LEAVE)
         with self.picture.actor("kept", "strip", way, why="activations that a GPU keeps of one layer for backward"):
             self.picture.cells([(0, 0, 1, 22)], fill="activations", ink="ink")
-        words = running(self.lens.length, lambda t: bytes_text(self.kept(t)) if self.since <= t < self.until else "")
+        words = running(self.lens.length, lambda t: bytes_text(self.kept(t)) if self.since <= t <= self.until else "")
         self.picture.runs("kept", x + METER + 10, y + 49, words)
 
     def _way(self, x: float, y: float) -> Way:
