@@ -165,3 +165,6 @@ def test_at_a_stop_the_running_numbers_are_those_of_its_moment() -> None:
         sent = next(words.steps for words in made.wide.words if words.key == "sent")
         assert words_at(sent, stop.t) == f"each sent {bytes_text(sum(each.sent.value for each in case.forced))}"
         assert words_at(made.clock, stop.t) == seconds_text(story.mlp.act.end)
+        assert words_at(made.clock, story.attention.since + 0.5) == ""  # the next act begins at nothing
+        took = story.far.act.end - story.far.act.start
+        assert words_at(made.clock, made.length) == seconds_text(took)

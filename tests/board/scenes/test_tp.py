@@ -142,4 +142,6 @@ def test_the_film_s_products_and_sums_add_up_to_the_layer_s(given: dict[str, str
 @each_setting
 def test_every_setting_has_eight_stops(given: dict[str, str]) -> None:
     names = [frame.name for frame in frames(given)]
-    assert names[3] == "cut B" and names[6] == "norms cut too" and len(names) == 8  # lessons show them by number
+    assert (
+        names[3] == "cut B" and names[6] == "norms cut too" and len(names) == 8
+    )  # lessons name them, old addresses number them

@@ -1,6 +1,8 @@
 """The tensor parallel film: columns, then rows, then one sum; its mirror, its halves, and the same over nodes."""
 
-from app.board.film.composition import Composition
+from dataclasses import replace
+
+from app.board.film.composition import Composition, running
 from app.board.film.film import Clock, Film
 from app.board.scenes.base import Values
 from app.board.scenes.tp.aside import Aside
@@ -35,7 +37,9 @@ def film(values: Values) -> Film:
         draw_coins(picture, places(picture, story.n), gestures, story.lens)
         _under(picture, story)
 
-    return story.script.film("tp", TITLE, draw, Clock(story.clock, tick=_tick(story)))
+    made = story.script.film("tp", TITLE, draw, Clock(tick=_tick(story)))
+    stops = (stop.t for stop in made.stops)
+    return replace(made, clock=running(made.length, story.clock, stops))  # of an act, which the lens does not know
 
 
 def _forward(picture: Composition, story: Story) -> None:

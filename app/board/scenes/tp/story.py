@@ -117,7 +117,8 @@ class Story:
         if e > self.script.points[-1][1]:
             self.script.run(seconds, until=e)
 
-    def clock(self, e: float) -> str:
-        """The engine's time as words: of the act, each begins anew."""
-        start = next((act.start for act in self.timeline.acts if e <= act.end), 0.0)
-        return seconds_text(e - start) if e > 0 else ""
+    def clock(self, t: float) -> str:
+        """The engine's time at a moment of the film as words: each act begins anew, and changes have none."""
+        now = next((passage for passage in self.passages if passage.since <= t <= passage.until), None)
+        passed = self.lens(t) - now.act.start if now else 0.0
+        return seconds_text(passed) if passed > 0 else ""
