@@ -11,7 +11,7 @@ from app.board.scenes import SCENES
 BAD = (
     ("pp?stages=0", "stages = 0: needs a whole number from 2 to 8"),
     ("pp?micro=1e9", "micro = 1e9: needs a whole number from 2 to 32"),
-    ("tp?t=7", "t = 7: it must divide the 64 heads"),
+    ("tp?tp=7", "tp = 7: it must divide the 64 heads"),
     ("layout?pp=5", "pp = 5: gpus = 1024: must be a multiple of"),
 )
 
@@ -46,3 +46,9 @@ def test_a_clip_is_a_passage_with_one_knob(client: TestClient) -> None:
 def test_ids_of_two_clips_of_one_film_do_not_meet(client: TestClient) -> None:
     one, other = (set(re.findall(r'\sid="([^"]+)"', client.get(f"/scenes/zero/clip?frame={at}").text)) for at in (5, 6))
     assert one and not one & other
+
+
+def test_what_was_the_size_of_a_group_in_an_old_address_is_a_moment_of_the_film(client: TestClient) -> None:
+    text = html.unescape(client.get("/scenes/tp?t=4").text)
+    assert 'data-t="4' in text
+    assert "no such knob" not in text and 'name="tp"' in text and 'name="t"' not in text

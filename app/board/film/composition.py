@@ -4,7 +4,7 @@ Shapes and words that are drawn outside an actor are still. Inside one they have
 Order counts: what is drawn later lies above; the words of the still layer lie above everything.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from html import escape
@@ -21,19 +21,21 @@ SAMPLES = 12  # a second: how often a running number is looked at
 Steps = tuple[tuple[float, str], ...]  # from which moment of the film on, which words
 
 
-def running(length: float, words: Callable[[float], str]) -> Steps:
+def running(length: float, words: Callable[[float], str], also: Iterable[float] = ()) -> Steps:
     """The words of every moment as steps: what is shown from when on.
+
+    also   moments at which they are looked at besides: stops, where a film rests and its numbers are read   [s]
 
     >>> running(1.0, lambda t: f"{t:.0f}")
     ((0.0, '0'), (0.583, '1'))
+    >>> running(1.0, lambda t: f"{t:.0f}", also=[0.51])
+    ((0.0, '0'), (0.51, '1'))
     """
     found: list[tuple[float, str]] = []
-    for at in range(int(length * SAMPLES) + 1):
-        said = words(at / SAMPLES)
+    for t in sorted({*(at / SAMPLES for at in range(int(length * SAMPLES) + 1)), *also, length}):
+        said = words(t)
         if not found or found[-1][1] != said:
-            found.append((round(at / SAMPLES, TIME_PLACES), said))
-    if found[-1][1] != (last := words(length)):
-        found.append((round(length, TIME_PLACES), last))
+            found.append((round(t, TIME_PLACES), said))
     return tuple(found)
 
 

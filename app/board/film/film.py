@@ -156,7 +156,7 @@ class Script:
             stops=tuple(self.stops),
             wide=wide,
             tall=tall,
-            clock=running(lens.length, lambda t: clock.words(lens(t))),
+            clock=running(lens.length, lambda t: clock.words(lens(t)), (stop.t for stop in self.stops)),
             slow=running(lens.length, lambda t: _slow(lens.rate(t)) if clock.real else ""),
             ticks=_ticks(lens, clock.tick),
         )

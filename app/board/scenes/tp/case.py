@@ -12,6 +12,7 @@ from engine.language.refusal import Refusal
 from engine.layout.layout import Layout
 from engine.lens.half_blocks import (
     cut_layer_s,
+    cut_product_s,
     field_bytes,
     kv_head_copies,
     layer_step_s,
@@ -36,7 +37,7 @@ SUMS = 4  # of a layer: two half-blocks, forward and backward
 REACHED = 0.6  # of peak: what large matrix products reach in training
 
 KNOBS = (
-    Amount("t", "GPUs", 8, 1, CLUSTER.gpus_per_node),
+    Amount("tp", "GPUs", 8, 1, CLUSTER.gpus_per_node),
     Amount("sequence", "sequence", 8192, 1024, 131072, scale="doubling", unit="tokens"),
     Amount("width", "width", LLAMA.hidden, 1024, 16384, scale="doubling"),
     Choice("first", "cut A by", "columns", {"columns": "columns", "rows": "rows"}),
@@ -46,11 +47,18 @@ KNOBS = (
 
 @dataclass(frozen=True)
 class Forced:
-    """A collective that a choice of cuts cannot do without."""
+    """A collective that a choice of cuts cannot do without.
+
+    reduces   whether parts are summed; otherwise slices are gathered
+    size      of what it makes whole
+    sent      by each GPU
+    """
 
     what: str
+    reduces: bool
     size: Term
     seconds: Term
+    sent: Term
 
 
 @dataclass(frozen=True)
@@ -61,24 +69,24 @@ class Case:
 
     def __post_init__(self) -> None:
         heads = self.model.heads
-        if heads % self.t:
+        if heads % self.tp:
             fits = [n for n in range(1, int(KNOBS[0].high) + 1) if heads % n == 0]
-            nearest = sorted(fits, key=lambda n: abs(n - self.t))[:2]
+            nearest = sorted(fits, key=lambda n: abs(n - self.tp))[:2]
             raise Refusal(
-                "t",
-                self.t,
+                "tp",
+                self.tp,
                 f"it must divide the {heads} heads, so that each GPU gets as many",
                 " or ".join(map(str, sorted(nearest))),
             )
 
     @property
-    def t(self) -> int:
-        return int(self.values["t"])
+    def tp(self) -> int:
+        return int(self.values["tp"])
 
     @property
     def alone(self) -> bool:
         """One GPU: nothing is cut, and nobody is there to add up with."""
-        return self.t == 1
+        return self.tp == 1
 
     @property
     def tokens(self) -> int:
@@ -102,18 +110,18 @@ class Case:
 
     @cached_property
     def sent(self) -> Term:
-        return ring_all_reduce_sent_bytes.explain("sent by each GPU in one sum", S=self.field, n=self.t)
+        return ring_all_reduce_sent_bytes.explain("sent by each GPU in one sum", S=self.field, n=self.tp)
 
     @cached_property
     def half_sent(self) -> Term:
-        return ring_all_gather_sent_bytes.explain("sent in a gather, and in a scatter", S=self.field, n=self.t)
+        return ring_all_gather_sent_bytes.explain("sent in a gather, and in a scatter", S=self.field, n=self.tp)
 
     def _sum(self, label: str, bytes_per_s: float, t: int) -> Term:
         return ring_all_reduce_s.explain(label, S=self.field, n=t, bytes_per_s=bytes_per_s, latency_s=0.0)
 
     @cached_property
     def sum_s(self) -> Term:
-        return self._sum("one sum on NVLink", CLUSTER.gpu.nvlink_bytes_per_s, self.t)
+        return self._sum("one sum on NVLink", CLUSTER.gpu.nvlink_bytes_per_s, self.tp)
 
     @cached_property
     def sums_s(self) -> Term:
@@ -121,7 +129,7 @@ class Case:
 
     @cached_property
     def far_sum_s(self) -> Term:
-        return self._sum("one sum over the network", CLUSTER.nic_bytes_per_s, self.t)
+        return self._sum("one sum over the network", CLUSTER.nic_bytes_per_s, self.tp)
 
     @cached_property
     def far_sums_s(self) -> Term:
@@ -135,13 +143,29 @@ class Case:
 
     @cached_property
     def work(self) -> Term:
-        return self.work_at(self.t)
+        return self.work_at(self.tp)
+
+    def _product(self, label: str, weights: float) -> Term:
+        peak = CLUSTER.gpu.peak("bf16")
+        return cut_product_s.explain(label, W=weights, T=self.tokens, t=self.tp, P=peak, u=REACHED)
+
+    @property
+    def made(self) -> int:
+        """Columns of A: a gated MLP makes a gate and what it gates, side by side."""
+        return (2 if self.model.gated else 1) * self.model.ffn
 
     @cached_property
-    def attention_share(self) -> float:
-        """Of a layer's weights."""
-        parts = count(self.model)
-        return parts.attention / parts.dense_layer
+    def products(self) -> tuple[Term, Term]:
+        """X times A and Y times B, forward."""
+        hidden = self.model.hidden
+        return self._product("X times A", hidden * self.made), self._product("Y times B", self.model.ffn * hidden)
+
+    @cached_property
+    def attention_products(self) -> tuple[Term, Term]:
+        """With the matrices of queries, keys and values, and with the output matrix, forward."""
+        out = self.model.hidden * self.model.heads * self.model.head_dim
+        into = count(self.model).attention - out
+        return self._product("X times Q, K and V", into), self._product("heads times the output matrix", out)
 
     @cached_property
     def near_wait(self) -> Term:
@@ -161,7 +185,7 @@ class Case:
     @cached_property
     def doubled(self) -> Term:
         """What the last doubling of the GPUs brought; from one GPU, what the first would."""
-        more = max(2, self.t)
+        more = max(2, self.tp)
         return speed_up.explain("the last doubling", a=self.step_at(more // 2), b=self.step_at(more))
 
     def kept(self, t: int, sequence_parallel: bool) -> Term:
@@ -180,19 +204,21 @@ class Case:
         inner = field_bytes.explain("Y", T=self.tokens, w=self.model.ffn)
         found = []
         if not self.columns_first:
-            found.append(self._forced("all-reduce of Y", inner, ring_all_reduce_s))
+            before = field_bytes.explain("Y before the nonlinearity", T=self.tokens, w=self.made)
+            found.append(self._forced("Y", before, reduces=True))
         elif not self.rows_second:
-            found.append(self._forced("all-gather of Y", inner, ring_half_s))
-        last = ("all-reduce of Z", ring_all_reduce_s) if self.rows_second else ("all-gather of Z", ring_half_s)
-        return (*found, self._forced(last[0], self.field, last[1]))
+            found.append(self._forced("Y", inner, reduces=False))
+        return (*found, self._forced("Z", self.field, reduces=self.rows_second))
 
-    def _forced(self, what: str, size: Term, formula: object) -> Forced:
-        wire = CLUSTER.gpu.nvlink_bytes_per_s
-        if formula is ring_all_reduce_s:
-            return Forced(
-                what, size, ring_all_reduce_s.explain(what, S=size, n=self.t, bytes_per_s=wire, latency_s=0.0)
-            )
-        return Forced(what, size, ring_half_s.explain(what, S=size, n=self.t, B=wire, a=0.0))
+    def _forced(self, of: str, size: Term, *, reduces: bool) -> Forced:
+        what, wire = f"{'all-reduce' if reduces else 'all-gather'} of {of}", CLUSTER.gpu.nvlink_bytes_per_s
+        if reduces:
+            seconds = ring_all_reduce_s.explain(what, S=size, n=self.tp, bytes_per_s=wire, latency_s=0.0)
+            sent = ring_all_reduce_sent_bytes.explain(what, S=size, n=self.tp)
+        else:
+            seconds = ring_half_s.explain(what, S=size, n=self.tp, B=wire, a=0.0)
+            sent = ring_all_gather_sent_bytes.explain(what, S=size, n=self.tp)
+        return Forced(what, reduces, size, seconds, sent)
 
 
 ELEMENT = (2.0, -3.0)  # two parts of one element of Y, chosen so that the error is plain
