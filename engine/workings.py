@@ -1,6 +1,7 @@
 """Every number of an answer as a Term, in the shape of the document: the one list of what can be asked for its working."""
 
 from dataclasses import replace
+from math import isfinite
 from typing import Any
 
 from engine.estimate import Estimate
@@ -16,6 +17,7 @@ from engine.pipeline.timeline import simulated_bubble_of_ideal, simulated_bubble
 from engine.run.speed import tokens_per_second_per_gpu
 from engine.step.step import mean_times
 
+PACE = "this board's simulation: the first micro-batches, and the most that a further round of them can add"
 SAME = 1e-9  # relative difference below which a closed form and the simulation say the same
 
 
@@ -128,7 +130,14 @@ def _pipeline(estimate: Estimate) -> dict[str, Any]:
         "bubble_of_ideal": _closed(estimate, closed.bubble_of_ideal, "bubble over ideal time", alone.bubble_of_ideal)
         or simulated_bubble_of_ideal.explain("bubble over ideal time", **measured),
         "in_flight": [_in_flight(estimate, stage) for stage in range(layout.pp)],
+        "may_exceed": _may_exceed(estimate),
     }
+
+
+def _may_exceed(estimate: Estimate) -> Given | None:
+    """By how much the pipeline's timeline may be longer than the one that was computed; None where nobody can say."""
+    most = estimate.step.outline.may_exceed
+    return Given("what the timeline may be longer by", most, "share", PACE) if isfinite(most) else None
 
 
 def _in_flight(estimate: Estimate, stage: int) -> Term:

@@ -60,6 +60,11 @@ class PipelinePart(Part):
     in_flight: list[float] = says(
         "for each stage: most micro-batches held, in activations of a full stage", "micro-batches"
     )
+    may_exceed: float | None = says(
+        "by how much the timeline, sends included, may be longer than was computed: 0 where that is proven, null where nobody "
+        "can say",
+        "share",
+    )
 
 
 class StepPart(Part):

@@ -104,7 +104,9 @@ class RunBoard:
 
     @property
     def steps(self) -> int:
-        return int(self.params.get("steps") or 1 + max((step.step for step in self.steps_seen), default=0))
+        """Of the whole run: as many as were asked for, else as many as were seen."""
+        asked, seen = self.params.get("steps"), 1 + max((step.step for step in self.steps_seen), default=0)
+        return asked if isinstance(asked, int) and asked > 0 else seen
 
     @property
     def step(self) -> int:

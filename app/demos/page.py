@@ -11,6 +11,7 @@ from app.demos.board import RunBoard
 from app.demos.past import past_runs
 from app.demos.served import kept, lines, refused, run_events, runner_of, unkept, unwritten
 from app.demos.view import GUESS, DemoPage, RunPage, demo_page, is_live, run_page
+from app.live.events import TOO_LARGE
 from app.live.served import find, stream
 from app.runner.catalog import DEMOS, checked, demo_named
 from app.runner.event_kinds import RUN_EVENTS
@@ -21,7 +22,6 @@ from engine.language.domain import number_in
 from engine.language.refusal import Refusal
 
 router = APIRouter(prefix="/demos", default_response_class=HTMLResponse, include_in_schema=False)
-UNDRAWN = "events: their numbers are none that a run could have; they cannot be drawn"
 GROUPS = (("strategies", "Cut the training"), ("faults", "Break it"))
 
 
@@ -85,9 +85,8 @@ async def opened(request: Request) -> HTMLResponse:
         board = RunBoard(RUN_EVENTS.read_lines(form.get("events", "").encode()), narrow(request))
         return page(request, "demos/opened.html", run=board, refusal="")
     except Refusal as refusal:
-        return page(request, "demos/opened.html", run=None, refusal=refusal.sentence)
-    except (ArithmeticError, LookupError, ValueError):
-        return page(request, "demos/opened.html", run=None, refusal=UNDRAWN)
+        status = 413 if refusal.code == TOO_LARGE else 422
+        return page(request, "demos/opened.html", status=status, run=None, refusal=refusal.sentence)
 
 
 @router.get("/open")

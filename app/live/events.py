@@ -10,22 +10,24 @@ CLASSROOM.read(b'{"event": "joined", "name": "Ada"}')          Joined(name='Ada'
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
-from typing import Any, ClassVar, Generic, TypeVar
+from functools import cache, partial
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
 import orjson
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from app.live.bounds import Within
+from app.live.reading import no_such_event
 from engine.language.choice import choose
 from engine.language.refusal import Refusal
 
 MOST_BYTES, MOST_EVENTS = 2_500_000, 6_000  # of a text that is read
+TOO_LARGE = "too-large"  # the code of that refusal
 BOM = b"\xef\xbb\xbf"
 SCALARS = {int, float, str, bool, type(None)}
-UNIONS = ("int", "float", "str", "bool", "tuple[")  # what pydantic adds to the path of a field of several types
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class Event:
     KIND: ClassVar[str] = ""
     LAST: ClassVar[bool] = False
     ALWAYS: ClassVar[bool] = False
-    seq: int = 0
+    seq: Annotated[int, Within(0, 1_000_000_000)] = 0
 
     def __init_subclass__(cls, kind: str = "", last: bool = False, always: bool = False) -> None:
         cls.KIND, cls.LAST, cls.ALWAYS = kind, last, always or last
@@ -109,19 +111,19 @@ class Family(Generic[E]):
         kind = choose("events.event", name, self.kinds, f"line {number} is no event that is known here: {{names}}")
         try:
             return _reader(kind).validate_json(text, strict=True)
-        except ValidationError as error:
-            raise _refusal(name, number, error.errors(include_url=False)) from None
+        except ValidationError:
+            raise no_such_event(name, number, found, partial(_problems, kind)) from None
 
     def read_lines(self, text: bytes) -> list[E]:
         """The events of lines of JSON, from this program or from elsewhere; the first line that is none is refused."""
         if len(text) > MOST_BYTES:
-            raise Refusal("events", None, f"has {len(text):,} bytes; at most {MOST_BYTES:,} are read")
+            raise Refusal("events", None, f"has {len(text):,} bytes; at most {MOST_BYTES:,} are read", code=TOO_LARGE)
         found: list[E] = []
         for number, line in enumerate(text.splitlines(), 1):
             if not line.strip():
                 continue
             if len(found) == MOST_EVENTS:
-                raise Refusal("events", None, f"has more than {MOST_EVENTS:,} lines")
+                raise Refusal("events", None, f"has more than {MOST_EVENTS:,} lines", code=TOO_LARGE)
             found.append(self.read(line.removeprefix(BOM), number, no_number=None))
         if not found:
             raise Refusal("events", None, "is empty; lines of JSON are needed")
@@ -134,13 +136,10 @@ def _reader(kind: type[E]) -> TypeAdapter[E]:
     return TypeAdapter(kind)
 
 
-def _refusal(name: str, number: int, problems: Sequence[ErrorDetails]) -> Refusal:
-    """The first field that is wrong, and what it may be."""
-    paths = [[str(part) for part in each["loc"] if not str(part).startswith(UNIONS)] for each in problems]
-    same = [each for each, path in zip(problems, paths, strict=True) if path == paths[0]]
-    field, missing = ".".join(["events", *paths[0]]), same[0]["type"] == "missing"
-    needs = " or ".join(dict.fromkeys(each["msg"].removeprefix("Input should be ") for each in same))
-    wants = "it needs this field" if missing else f"needs {needs}"
-    return Refusal(
-        field, None if missing else same[0]["input"], f"line {number} is no {name} event as it is written here: {wants}"
-    )
+def _problems(kind: type[Event], found: Any) -> list[ErrorDetails]:
+    """What is wrong with the fields of a line."""
+    try:
+        _reader(kind).validate_json(json.dumps(found, ensure_ascii=False).encode(), strict=True)
+    except ValidationError as error:
+        return error.errors(include_url=False)
+    return []

@@ -9,15 +9,29 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.live.events import Event, Family
+from app.runner.event_bounds import (
+    Allowed,
+    Bytes,
+    Count,
+    Figure,
+    Loss,
+    Milliseconds,
+    Moment,
+    RankNumber,
+    Seconds,
+    Sentence,
+    StepNumber,
+    Whole,
+    Word,
+)
 from app.runner.event_parts import Bucket, FlightEntry, Issued, IssuedOne, PipeOp
 from app.runner.told import Told
 
-RankName = int | str  # a number, REFERENCE or AGENT
+RankName = RankNumber | Word  # a number, REFERENCE or AGENT
 REFERENCE = "ref"  # the rank that trains the same model alone, to compare with
 AGENT = "agent"  # the process that starts ranks, and starts them again, where a demo has one
-Number = int | float
-Compared = Number | str | None | tuple[Number, ...]  # of a row of the verdict: of all ranks, or of each
-Knobs = Mapping[str, int | str]
+Compared = Figure | Sentence | None | tuple[Figure, ...]  # of a row of the verdict: of all ranks, or of each
+Knobs = Mapping[Word, Whole | Word]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +42,7 @@ class RunEvent(Event):
     recorded   whether it is shown from a recording
     """
 
-    run: str = ""
+    run: Word = ""
     recorded: bool = False
 
     @property
@@ -41,7 +55,7 @@ class RunEvent(Event):
 class RankEvent(RunEvent):
     """What a rank says, or what is said of one."""
 
-    t: float
+    t: Moment
     rank: RankName
 
 
@@ -56,11 +70,11 @@ class RunAccepted(RunEvent, kind="run.accepted"):
     by   who has asked, signed: nobody's cookie can be made of it
     """
 
-    demo: str
+    demo: Word
     params: Knobs
-    place: int
-    at: str = ""
-    by: str = ""
+    place: Count
+    at: Word = ""
+    by: Word = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,37 +86,37 @@ class RunStarted(RunEvent, kind="run.started"):
     date           where it is a recording
     """
 
-    ranks: int
-    seed: int
-    versions: Mapping[str, str]
+    ranks: Count
+    seed: Whole
+    versions: Mapping[Word, Word]
     cold: bool
     predicted: Told
-    start_s: float | None = None
-    demo: str = ""
+    start_s: Seconds | None = None
+    demo: Word = ""
     params: Knobs | None = None
-    date: str = ""
+    date: Word = ""
 
 
 @dataclass(frozen=True)
 class Check(RunEvent, kind="check", always=True):
     """A row of the verdict. tolerance is absolute, in the unit; 0 is exact."""
 
-    name: str
-    label: str
+    name: Word
+    label: Sentence
     predicted: Compared
     measured: Compared
-    unit: str
-    tolerance: Number
+    unit: Word
+    tolerance: Allowed
     ok: bool
-    why: str
+    why: Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunDone(RunEvent, kind="run.done", last=True):
     """Its ranks have ended; ok: and every row of the verdict holds."""
 
-    reason: str
-    wall_s: float
+    reason: Sentence
+    wall_s: Seconds
     ok: bool
 
 
@@ -111,10 +125,10 @@ class RunFailed(RunEvent, kind="run.failed", last=True):
     """A rank has failed, or what starts them; ok: and its demo had said so. said: PyTorch's own words."""
 
     rank: RankName | None
-    message: str
+    message: Sentence
     root_cause: RankName | None
-    said: str = ""
-    wall_s: float | None = None
+    said: Sentence = ""
+    wall_s: Seconds | None = None
     ok: bool | None = None
 
 
@@ -122,15 +136,15 @@ class RunFailed(RunEvent, kind="run.failed", last=True):
 class RunCancelled(RunEvent, kind="run.cancelled", last=True):
     """It was stopped."""
 
-    reason: str
-    wall_s: float | None = None
+    reason: Sentence
+    wall_s: Seconds | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class RunInterrupted(RunEvent, kind="run.interrupted", last=True):
     """Its server ended in the middle of it, and said nothing: written by the next one."""
 
-    reason: str
+    reason: Sentence
 
 
 # Its ranks
@@ -140,38 +154,38 @@ class RunInterrupted(RunEvent, kind="run.interrupted", last=True):
 class RankReady(RankEvent, kind="rank.ready"):
     """It has built its training. coords: its place on each axis."""
 
-    coords: Mapping[str, int]
-    device: str
+    coords: Mapping[Word, Count]
+    device: Word
 
 
 @dataclass(frozen=True)
 class Step(RankEvent, kind="step"):
     """A step of the training; loss is None on ranks that see none. phases: from when to when each went."""
 
-    step: int
-    loss: float | None
-    ms: float
-    t0: float
-    t1: float
-    tokens: int
-    phases: Mapping[str, tuple[float, float]]
+    step: StepNumber
+    loss: Loss | None
+    ms: Milliseconds
+    t0: Moment
+    t1: Moment
+    tokens: Count
+    phases: Mapping[Word, tuple[Moment, Moment]]
 
 
 @dataclass(frozen=True)
 class State(RankEvent, kind="state"):
     """Bytes of training state that it really holds, and the shapes of its first matrices."""
 
-    param_bytes: int
-    grad_bytes: int
-    opt_bytes: int
-    shapes: Mapping[str, tuple[int, ...]]
+    param_bytes: Bytes
+    grad_bytes: Bytes
+    opt_bytes: Bytes
+    shapes: Mapping[Word, tuple[Count, ...]]
 
 
 @dataclass(frozen=True)
 class Comm(RankEvent, kind="comm"):
     """The collectives that it issued in a step; in the last step also one by one."""
 
-    step: int
+    step: StepNumber
     calls: tuple[Issued, ...]
     each: tuple[IssuedOne, ...] = ()
 
@@ -180,33 +194,33 @@ class Comm(RankEvent, kind="comm"):
 class Wire(RankEvent, kind="wire"):
     """Bytes that it handed to TCP in a step, counted by the kernel."""
 
-    step: int
-    bytes_sent: int
+    step: StepNumber
+    bytes_sent: Bytes
 
 
 @dataclass(frozen=True)
 class Measure(RankEvent, kind="measure"):
     """A number of the demo's own: a `Measurable` or a judge of the prediction makes a row of the verdict of it."""
 
-    name: str
-    value: Number | tuple[int, ...]
-    step: int | None = None
+    name: Word
+    value: Figure | tuple[Whole, ...]
+    step: StepNumber | None = None
 
 
 @dataclass(frozen=True)
 class Pipe(RankEvent, kind="pipe"):
     """What a stage of a pipeline did in a step; queued_s: for so long it wanted a processor that others had."""
 
-    step: int
+    step: StepNumber
     ops: tuple[PipeOp, ...]
-    queued_s: float | None
+    queued_s: Seconds | None
 
 
 @dataclass(frozen=True)
 class Buckets(RankEvent, kind="buckets"):
     """What passed the virtual slow link in a step."""
 
-    step: int
+    step: StepNumber
     each: tuple[Bucket, ...]
 
 
@@ -214,7 +228,7 @@ class Buckets(RankEvent, kind="buckets"):
 class Fault(RankEvent, kind="fault"):
     """What it does wrong now, on purpose."""
 
-    what: str
+    what: Sentence
 
 
 @dataclass(frozen=True)
@@ -228,8 +242,8 @@ class Stuck(RankEvent, kind="stuck"):
 class Restart(RankEvent, kind="restart"):
     """It was started again, for the so-many-eth time, and goes on with step `first`."""
 
-    attempt: int
-    first: int
+    attempt: Count
+    first: StepNumber
 
 
 @dataclass(frozen=True)
@@ -239,10 +253,10 @@ class RankError(RunEvent, kind="rank.error", always=True):
     root_cause   whether this is why the run failed, once that is judged
     """
 
-    t: float | None
+    t: Moment | None
     rank: RankName | None
-    type: str
-    message: str
+    type: Word
+    message: Sentence
     root_cause: bool | None = None
 
 
@@ -250,21 +264,21 @@ class RankError(RunEvent, kind="rank.error", always=True):
 class RankExit(RankEvent, kind="rank.exit"):
     """Its process has ended. by_us: it was killed by the one that started it; said: the end of its standard error."""
 
-    code: int
-    signal: str | None
+    code: Whole
+    signal: Word | None
     by_us: bool
-    cpu_s: float
-    said: str
+    cpu_s: Seconds
+    said: Sentence
 
 
 @dataclass(frozen=True)
 class Dropped(RunEvent, kind="dropped"):
     """An event that was too long to pass on."""
 
-    t: float | None
+    t: Moment | None
     rank: RankName | None
-    kind: str
-    bytes: int
+    kind: Word
+    bytes: Bytes
 
 
 RUN_EVENTS = Family[RunEvent](

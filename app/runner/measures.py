@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from app.live.events import of_kind
-from app.runner.event_kinds import Measure, Number, RunEvent
+from app.runner.event_bounds import Number
+from app.runner.event_kinds import Measure, RunEvent
 
 
 def numbers_of(events: Iterable[RunEvent], name: str) -> list[Number]:

@@ -7,6 +7,8 @@ from app.live.events import of_kind
 from app.runner.event_kinds import Pipe, RunEvent
 from engine.pipeline.timeline import Interval, Timeline
 
+SHORTEST_S = 1e-9  # a clock tells no less
+
 
 def pipe_steps(events: Sequence[RunEvent]) -> list[int]:
     """Steps of which there are pipe events."""
@@ -14,7 +16,7 @@ def pipe_steps(events: Sequence[RunEvent]) -> list[int]:
 
 
 def measured_timeline(events: Sequence[RunEvent], step: int) -> Timeline | None:
-    """The timeline of one step, in seconds from its first operation; None where nothing was said.
+    """The timeline of one step, in seconds from its first operation; None where nothing was said, or all of it at once.
 
     An operation's `stage` counts the parts of the model; a stage of the timeline is a rank, its parts are its chunks.
 
@@ -35,7 +37,8 @@ def measured_timeline(events: Sequence[RunEvent], step: int) -> Timeline | None:
             Interval(place, op.kind, op.mb, mine.index(op.stage), op.t0 - zero, op.t1 - zero)
             for op in sorted(said[rank], key=lambda op: op.t0)
         ]
-    return Timeline(len(said), tuple(rows), max(row.end for row in rows), len(said) / len(parts))
+    makespan = max(row.end for row in rows)
+    return Timeline(len(said), tuple(rows), makespan, len(said) / len(parts)) if makespan >= SHORTEST_S else None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from app.live.events import of_kind
-from app.runner.event_kinds import REFERENCE, Check, Comm, Number, RunEvent, State, Step, Wire
+from app.runner.event_bounds import Number
+from app.runner.event_kinds import REFERENCE, Check, Comm, RunEvent, State, Step, Wire
 from app.runner.measures import numbers_of
 from app.runner.predict import Calls, Failure, Held, Measurable, Prediction
 from app.runner.root_cause import Cause, ranks_text

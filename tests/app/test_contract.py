@@ -1,7 +1,9 @@
 """The Estimate document: exactly the contract's keys, every number with its working, sums that add up."""
 
 import json
+import math
 import sys
+from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from typing import Any
 
@@ -10,7 +12,10 @@ from fastapi.testclient import TestClient
 
 from app.api.answer_schema import EstimateDocument
 from app.cli import main as cli
+from engine.answer import answer
 from engine.catalog.scenarios import preset_document
+from engine.estimate import Estimate
+from engine.scenario import scenario_from
 
 CARD = preset_document()
 SCENARIOS = {
@@ -33,7 +38,7 @@ CONTRACT = {
     "memory": ["stages", "peak_bytes", "capacity_bytes", "fits"],
     "memory.stages": ["stage", "weights_bytes", "gradients_bytes", "optimizer_bytes", "activations_bytes", "buffers_bytes", "total_bytes"],
     "communication": ["axis", "op", "payload_bytes", "sent_bytes_per_gpu", "count", "link", "seconds", "exposed_seconds"],
-    "pipeline": ["bubble_of_total", "bubble_of_ideal", "in_flight"],
+    "pipeline": ["bubble_of_total", "bubble_of_ideal", "in_flight", "may_exceed"],
     "step": ["seconds", "low_seconds", "high_seconds", "compute_seconds", "recompute_seconds", "exposed_communication_seconds",
              "bubble_seconds", "optimizer_seconds", "tokens_per_second", "tokens_per_second_per_gpu"],
     "mfu": ["six_n", "causal", "full_attention", "hfu"],
@@ -80,7 +85,7 @@ def test_an_answer_is_what_the_schema_says(answered: Answered) -> None:
     EstimateDocument.model_validate(answered[1], strict=True)
 
 
-GIVEN = {"memory.capacity_bytes"}  # no formula gives it
+GIVEN = {"memory.capacity_bytes", "pipeline.may_exceed"}  # no formula gives them
 
 
 def test_every_number_has_a_term_with_the_same_value_and_a_working(answered: Answered) -> None:
@@ -93,6 +98,16 @@ def test_every_number_has_a_term_with_the_same_value_and_a_working(answered: Ans
     for path, term in terms.items():
         assert term["label"] and term["unit"] and term["source"], path
         assert bool(term["formula"]) == bool(term["substituted"]) == (path not in GIVEN), path
+
+
+@pytest.mark.parametrize(("most", "said"), [(0.0, 0.0), (0.02, 0.02), (math.inf, None)])
+def test_what_a_timeline_may_be_longer_by_is_said(most: float, said: float | None) -> None:
+    """Proven to be all of it, bounded, and neither."""
+    found = Estimate(scenario_from(CARD))
+    found.__dict__["step"] = replace(found.step, outline=replace(found.step.outline, may_exceed=most))
+    told = answer(found)
+    assert told["pipeline"]["may_exceed"] == said
+    EstimateDocument.model_validate(told, strict=True)
 
 
 def test_a_units_suffix_is_its_terms_unit(answered: Answered) -> None:

@@ -235,9 +235,9 @@ BAD = [
     ('{"event": "check"}', "events.name: line 1 is no check event"),
     ('{"event": "run.started", "predicted": "x"}', "line 1 is no run.started event"),
     (STEP % "NaN", ""),
-    (STEP % "true", "events.loss = True"),
-    (STEP % '"6.2"', "needs a valid number"),
-    (STEP % "1e999", ""),
+    (STEP % "true", "events.loss = true"),
+    (STEP % '"6.2"', "needs a number; the nearest that works: 6.2"),
+    (STEP % "1e999", "needs a number from -1e+38 to 1e+38; the nearest that works: 1e+38"),
     (STEP % "6.2" + '\n{"event": "stop"}', "line 2 is no event that is known here"),
     ('{"event": "fault", "t": 1, "rank": 0, "what": "\\ud800"}', "half of a surrogate pair"),
     ('\ufeff{"event": "run.done", "reason": "done", "wall_s": 1, "ok": true}', ""),
@@ -248,7 +248,7 @@ BAD = [
 @pytest.mark.parametrize(("text", "words"), BAD, ids=[text[:30] for text, _ in BAD])
 def test_events_that_no_run_wrote_are_a_sentence(client: TestClient, text: str, words: str) -> None:
     answer = client.post("/demos/open", data={"events": text})
-    assert answer.status_code == 200 and "<script>" not in answer.text.split("<main")[1]
+    assert answer.status_code == (422 if words else 200) and "<script>" not in answer.text.split("<main")[1]
     assert words in html.unescape(answer.text)
 
 
@@ -378,42 +378,6 @@ def test_a_trace_that_is_stopped_leaves_nothing(served: TestClient) -> None:
     assert served.get(f"{path}/cancel", follow_redirects=False).headers["location"] == path
     served.post(f"{path}/cancel")
     assert "cancelled" in finished(served, path)
-
-
-def numbers_of(event: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where an event's line has numbers; of a list, the first two."""
-    if isinstance(event, dict):
-        for name, inner in event.items():
-            yield from numbers_of(inner, (*path, name))
-    elif isinstance(event, list):
-        for place, inner in enumerate(event[:2]):
-            yield from numbers_of(inner, (*path, place))
-    elif isinstance(event, int | float) and not isinstance(event, bool):
-        yield path
-
-
-@pytest.mark.parametrize("name", ["pp", "ddp", "restart"])
-def test_no_number_in_a_run_that_is_opened_breaks_its_page(client: TestClient, name: str) -> None:
-    """Each kind of event, each number in it, as large as a number is."""
-    text = recording_of(name).read_text()
-    lines = [json.loads(line) for line in text.splitlines()]
-    assert client.post("/demos/open", data={"events": text}).status_code == 200  # else nothing below is about numbers
-    tried = set()
-    for at, line in enumerate(lines):
-        for path in numbers_of(line):
-            kind = (line["event"], *(part if isinstance(part, str) else 0 for part in path))
-            if kind in tried or path == ("seq",):
-                continue
-            tried.add(kind)
-            for extreme in (1e308, -1e308, 10**18):
-                changed = json.loads(json.dumps(lines))
-                place = changed[at]
-                for part in path[:-1]:
-                    place = place[part]
-                place[path[-1]] = extreme
-                opened = client.post("/demos/open", data={"events": "\n".join(map(json.dumps, changed))})
-                assert opened.status_code < 500, (kind, extreme)
-    assert len(tried) > 20
 
 
 @pytest.mark.parametrize("name", recorded_names())

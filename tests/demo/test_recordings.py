@@ -20,6 +20,7 @@ from app.runner.fake import record
 from app.runner.fake.event_kinds import TRACE_EVENTS
 from tests.demo.torchrun import OLD_WORKER, WORKER, torchrun
 
+SOAKED = 100
 RECORDED = [name for name in DEMOS if (recordings.FOLDER / f"{name}.jsonl").exists()]
 
 
@@ -85,18 +86,25 @@ def test_torchrun_writes_the_same_events(tmp_path: Path, nodes: int, worker: Seq
 
 
 @pytest.mark.soak
-def test_a_hundred_runs_of_torchrun_beside_a_busy_processor_end_well(tmp_path: Path) -> None:
+def test_a_hundred_runs_of_torchrun_beside_a_busy_processor_end_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A rank that ended by a signal after all went well took its agent along, and the other agent waited for it."""
     pytest.importorskip("torch")
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    failed: dict[int, object] = {}
     try:
-        for number in range(100):
+        for number in range(SOAKED):
             (folder := tmp_path / str(number)).mkdir()
             _, agents = torchrun(folder, 1 + number % 2, WORKER)
-            assert all(agent.code == 0 for agent in agents), (number, agents)
+            if any(agent.code for agent in agents):
+                failed[number] = agents
     finally:
         busy.kill()
         busy.wait()
+    with capsys.disabled():
+        print(f"\n{SOAKED - len(failed)} of {SOAKED} runs of torchrun ended 0")
+    assert not failed
 
 
 @pytest.mark.parametrize(("fails", "code"), [(False, 0), (True, 1)])

@@ -7,6 +7,7 @@ from engine.language.units import digits_text
 
 WIDE, NARROW, HEIGHT = 720.0, 360.0, 190.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 14.0, 12.0, 34.0
+FINEST = 1e-9  # share of a loss that still makes a height: a run that has gone astray is drawn as well
 
 
 def loss_lines(
@@ -28,7 +29,7 @@ def loss_lines(
     )
     figure = LinkedFigure("loss-lines", width, HEIGHT, "Losses, together and alone", told)
     low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
-    spread = max(high - low, 0.02)
+    spread = max(high - low, 0.02, FINEST * abs(high))
     low, high = low - 0.12 * spread, high + 0.12 * spread
 
     def x(step: float) -> float:

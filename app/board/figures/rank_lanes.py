@@ -9,6 +9,7 @@ from engine.language.units import seconds_text
 
 WIDE, NARROW = 720.0, 360.0
 LEFT, TOP, ROW = 66.0, 6.0, 36.0
+SHORTEST_S = 1e-9  # a step without any length has none to draw to scale
 WORK, TALK = 15.0, 11.0  # heights of the two parts of a lane
 WORDS = {"f": "forward", "b": "backward", "optimizer": "optimizer", "plain": "computing"}
 NAMED = ("tp", "cp", "ep", "pp", "dp")
@@ -45,7 +46,8 @@ def axis_of(name: str) -> str:
 def rank_lanes(lanes: Sequence[Lane], *, narrow: bool = False) -> LinkedFigure:
     """A lane for each rank: the step above, its collectives below, all on one clock."""
     width = NARROW if narrow else WIDE
-    whole = max((lane.end_s for lane in lanes), default=1.0) or 1.0
+    whole = max((lane.end_s for lane in lanes), default=1.0)
+    whole = whole if whole >= SHORTEST_S else 1.0
     scale = (width - LEFT - 4) / whole
     axes = sorted({axis_of(axis) for lane in lanes for axis, _, _ in lane.calls}, key=NAMED.index)
     told = f"{len(lanes)} ranks; the step took {seconds_text(whole)}. " + "; ".join(

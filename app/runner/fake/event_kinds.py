@@ -7,9 +7,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from app.live.events import Event, Family
+from app.runner.event_bounds import (
+    Allowed,
+    Bytes,
+    BytesReckoned,
+    Count,
+    Figure,
+    RankNumber,
+    Seconds,
+    Sentence,
+    StepNumber,
+    Whole,
+    Word,
+)
 from app.runner.fake.told import Counted, ToldTrace
-
-Number = int | float
 
 
 @dataclass(frozen=True)
@@ -21,8 +32,8 @@ class TraceEvent(Event):
 class RoleEvent(TraceEvent):
     """What is said of one role: its name, and the rank that is traced for it."""
 
-    role: str
-    rank: int
+    role: Word
+    rank: RankNumber
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,42 +44,42 @@ class TraceAccepted(TraceEvent, kind="run.accepted"):
     at, by    when, in UTC, and who has asked, signed; empty in a recording
     """
 
-    demo: str
-    params: Mapping[str, int | str]
-    ranks: int
+    demo: Word
+    params: Mapping[Word, Whole | Word]
+    ranks: Count
     predicted: ToldTrace
-    notes: tuple[str, ...]
-    command: str
-    versions: Mapping[str, str]
-    date: str
-    at: str = ""
-    by: str = ""
+    notes: tuple[Sentence, ...]
+    command: Sentence
+    versions: Mapping[Word, Word]
+    date: Word
+    at: Word = ""
+    by: Word = ""
 
 
 @dataclass(frozen=True)
 class RoleReady(RoleEvent, kind="rank.ready"):
     """It is being traced. stands_for: so many ranks do the same."""
 
-    stage: int
-    stands_for: int
-    coords: Mapping[str, int]
+    stage: Count
+    stands_for: Count
+    coords: Mapping[Word, Count]
 
 
 @dataclass(frozen=True)
 class RoleState(RoleEvent, kind="state"):
     """Parameters of its stage, and the bytes of training state that its rank holds."""
 
-    parameters: int
-    param_bytes: int
-    grad_bytes: int
-    opt_bytes: int
+    parameters: Count
+    param_bytes: Bytes
+    grad_bytes: Bytes
+    opt_bytes: Bytes
 
 
 @dataclass(frozen=True)
 class RoleComm(RoleEvent, kind="comm"):
     """The collectives of a step."""
 
-    step: int
+    step: StepNumber
     comm: tuple[Counted, ...]
 
 
@@ -76,11 +87,11 @@ class RoleComm(RoleEvent, kind="comm"):
 class RoleMemory(RoleEvent, kind="mem"):
     """Most bytes alive at once, what a forward pass leaves behind, and for how long it was traced."""
 
-    step: int
-    peak_bytes: int
-    kept_bytes: int
-    layer_kept_bytes: float
-    seconds: float
+    step: StepNumber
+    peak_bytes: Bytes
+    kept_bytes: Bytes
+    layer_kept_bytes: BytesReckoned
+    seconds: Seconds
 
 
 @dataclass(frozen=True)
@@ -91,54 +102,54 @@ class RoleCheck(RoleEvent, kind="check", always=True):
     engine      what the engine's plain estimate says, where it is another number
     """
 
-    name: str
-    predicted: Number
-    measured: Number
-    unit: str
-    tolerance: float
+    name: Word
+    predicted: Figure
+    measured: Figure
+    unit: Word
+    tolerance: Allowed
     ok: bool
-    why: str
-    engine: Number | None
+    why: Sentence
+    engine: Figure | None
 
 
 @dataclass(frozen=True)
 class RoleError(RoleEvent, kind="rank.error", always=True):
     """It could not be traced."""
 
-    message: str
+    message: Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceDone(TraceEvent, kind="run.done", last=True):
     """All roles are traced. ok: every row agrees; traced_s: without imports."""
 
-    wall_s: float
-    checks: int
+    wall_s: Seconds
+    checks: Count
     ok: bool
-    traced_s: float
+    traced_s: Seconds
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceFailed(TraceEvent, kind="run.failed", last=True):
     """A role could not be traced, or no process for it be started. said: PyTorch's own words."""
 
-    message: str
-    said: str = ""
-    wall_s: float | None = None
+    message: Sentence
+    said: Sentence = ""
+    wall_s: Seconds | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceCancelled(TraceEvent, kind="run.cancelled", last=True):
     """It was stopped."""
 
-    reason: str
+    reason: Sentence
 
 
 @dataclass(frozen=True, kw_only=True)
 class TraceInterrupted(TraceEvent, kind="run.interrupted", last=True):
     """Its server ended in the middle of it, and said nothing: written by the next one."""
 
-    reason: str
+    reason: Sentence
 
 
 TRACE_EVENTS = Family[TraceEvent](

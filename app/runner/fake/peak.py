@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.runner.event_bounds import BytesReckoned, Sentence, Word
 from app.runner.fake.predict import RolePrediction
 from app.runner.fake.shapes import FSDP_CUT
 
@@ -15,9 +16,9 @@ TURN = "a backward pass gives memory back as it fills gradients, so the peak is 
 class Part:
     """One part of a peak, in bytes."""
 
-    what: str
-    bytes: float
-    why: str
+    what: Word
+    bytes: BytesReckoned
+    why: Sentence
 
 
 def peak_parts(said: RolePrediction) -> tuple[Part, ...]:

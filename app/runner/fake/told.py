@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from app.runner.event_bounds import Bytes, BytesReckoned, Count, RankNumber, Sentence, Word
 from app.runner.fake.kept import layer_parts
 from app.runner.fake.peak import Part, peak_bytes, peak_parts
 from app.runner.fake.predict import RolePrediction
@@ -15,46 +16,46 @@ class Counted:
     engine_bytes   what the engine's estimate says of them, where it says something
     """
 
-    axis: str
-    op: str
-    n: int
-    bytes: int
-    each_bytes: tuple[int, ...]
-    why: str = ""
-    engine_bytes: float | None = None
+    axis: Word
+    op: Word
+    n: Count
+    bytes: Bytes
+    each_bytes: tuple[Bytes, ...]
+    why: Sentence = ""
+    engine_bytes: BytesReckoned | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToldByEngine:
     """The engine's breakdown of a stage: ZeRO-1, fused kernels.   [bytes]"""
 
-    weights_bytes: float
-    gradients_bytes: float
-    optimizer_bytes: float
-    activations_bytes: float
-    buffers_bytes: float
-    total_bytes: float
-    layer_kept_bytes: float
+    weights_bytes: BytesReckoned
+    gradients_bytes: BytesReckoned
+    optimizer_bytes: BytesReckoned
+    activations_bytes: BytesReckoned
+    buffers_bytes: BytesReckoned
+    total_bytes: BytesReckoned
+    layer_kept_bytes: BytesReckoned
 
 
 @dataclass(frozen=True, kw_only=True)
 class ToldRole:
     """A role before it is traced; its fields are those of RolePrediction."""
 
-    role: str
-    rank: int
-    stage: int
-    stands_for: int
-    layers: int
+    role: Word
+    rank: RankNumber
+    stage: Count
+    stands_for: Count
+    layers: Count
     comm: tuple[Counted, ...]
-    parameters: int
-    parameter_bytes: int
-    gradient_bytes: int
-    optimizer_bytes: int
-    layer_kept_bytes: int
-    kept_bytes: int
-    in_flight: int
-    peak_bytes: float
+    parameters: Count
+    parameter_bytes: Bytes
+    gradient_bytes: Bytes
+    optimizer_bytes: Bytes
+    layer_kept_bytes: Bytes
+    kept_bytes: Bytes
+    in_flight: Count
+    peak_bytes: BytesReckoned
     peak_parts: tuple[Part, ...]
     engine: ToldByEngine
 
@@ -63,10 +64,10 @@ class ToldRole:
 class ToldPart:
     """What eager PyTorch keeps of one kind of tensor, and fused software of the same."""
 
-    what: str
-    bytes: float
-    engine_bytes: float
-    why: str
+    what: Word
+    bytes: BytesReckoned
+    engine_bytes: BytesReckoned
+    why: Sentence
 
 
 @dataclass(frozen=True)

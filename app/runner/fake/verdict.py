@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from app.runner.fake.event_kinds import Number, RoleCheck, RoleComm, RoleEvent, RoleMemory, RoleState
+from app.runner.event_bounds import Number
+from app.runner.fake.event_kinds import RoleCheck, RoleComm, RoleEvent, RoleMemory, RoleState
 from app.runner.fake.measured import Measured
 from app.runner.fake.peak import PEAK_SHARE, peak_bytes, peak_parts
 from app.runner.fake.predict import RolePrediction
