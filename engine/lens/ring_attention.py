@@ -215,31 +215,3 @@ def merged(one: Partial, other: Partial) -> Partial:
     total = float(merged_sum(one.total, one.maximum, other.total, other.maximum))
     first = one.total * exp(one.maximum - top) / total
     return Partial(top, total, first * one.output + (1 - first) * other.output)
-
-
-@dataclass(frozen=True)
-class RingStep:
-    """One step of a rank: when its keys and values arrive, and when it works on them.   [s]"""
-
-    sent: float
-    arrived: float
-    start: float
-    end: float
-
-
-def ring_pass(work_s: Sequence[float], hop_s: float) -> tuple[RingStep, ...]:
-    """The steps of one rank: each hop is under way while the step before it computes.
-
-    work_s   computation of each step, the rank's own strip first   [s]
-    hop_s    keys and values from one rank to the next              [s]
-
-    >>> [step.start for step in ring_pass((1.0, 2.0, 2.0), hop_s=0.5)]
-    [0.0, 1.0, 3.0]
-    """
-    steps = [RingStep(0.0, 0.0, 0.0, work_s[0])]
-    for work in work_s[1:]:
-        before = steps[-1]
-        arrived = before.start + hop_s
-        start = max(arrived, before.end)
-        steps.append(RingStep(before.start, arrived, start, start + work))
-    return tuple(steps)

@@ -13,7 +13,7 @@ from app.board.film.wire import Wire
 from app.board.legend import words_width
 from app.board.svg import OWNERS
 
-LETTERS = "ABCD"
+LETTERS = "ABCDEFGH"
 COIN = (22.0, 20.0)
 LANE = 24.0
 
@@ -209,3 +209,26 @@ def faded(way: Way, lens: Lens, since: float, until: float) -> Way:
     if until < lens.length:
         way.hide(until, 3 * BLINK)
     return way
+
+
+def hue(owner: int, owners: int) -> str:
+    """An owner's fill. There are four hues: of more owners the first and the last three have one, the others are grey."""
+    if owners <= len(OWNERS) or owner == 0:
+        return OWNERS[owner]
+    return OWNERS[owner - owners] if owner >= owners - 3 else "plain"
+
+
+def waited(
+    picture: Composition, key: str, axis: Axis, y: float, cells: Sequence[Cell], lens: Lens, until: float, tall: float
+) -> None:
+    """Idle time on a lane, hatched behind the playhead. It is uncovered, not stretched: a hatch keeps its pitch.
+
+    until   film seconds from which the lane is gone
+    """
+    for at, cell in enumerate(cells):
+        span, width = lens.span(cell.start, cell.end), max(axis.x(cell.end) - axis.x(cell.start), 1.2)
+        way = Way(axis.x(cell.start), y, here=False, shown=0).show(span[0][0], 0.0).uncover(span)
+        if until < lens.length:
+            way.hide(max(until, span[-1][0]))
+        with picture.actor(f"{key}-{at}", "waiting", way, window=(width, tall), why=cell.why):
+            picture.cells([(0, 0, width, tall)], fill="waiting", ink="ghost")

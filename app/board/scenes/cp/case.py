@@ -5,30 +5,34 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.board.scenes.base import Values
-from app.board.scenes.cp.drawing import Running
 from engine.catalog.hardware import cluster_named
 from engine.catalog.model import model_named
 from engine.language.formula import Term
+from engine.language.inputs import Amount, Choice
 from engine.language.units import count_text
 from engine.lens.ring_attention import (
     DEALINGS,
     Partial,
-    RingStep,
     attention_block_s,
     attention_over_six_n,
-    causal_strip_share,
     causal_worst_over_mean,
     dealt_strips,
     merged,
     merged_sum,
     partial_softmax,
     ring_hop_bytes,
-    ring_pass,
     uneven_waiting_share,
 )
+from engine.lens.ring_steps import RingStep, ring_steps
 from engine.memory.parameters import count
 from engine.network.collectives import send_s
 
+KNOBS = (
+    Amount("ranks", "GPUs", 4, 2, 8, scale="doubling"),
+    Amount("sequence", "sequence", 131072, 8192, 1048576, scale="doubling", unit="tokens"),
+    Amount("tp", "tensor parallel", 1, 1, 8, scale="doubling"),
+    Choice("deal", "half-strips dealt", "zig-zag", {name: name.replace("-", " ") for name in DEALINGS}),
+)
 SHAPE = model_named("llama-3-70b")
 CLUSTER = cluster_named("hgx-h100")
 REACHED = 0.6  # of peak: long attention blocks
@@ -36,6 +40,20 @@ FORWARD, BACKWARD = 4, 8  # FLOP of a pair and channel
 # One query's scores and values in each strip, as an example: the largest score comes late, so that sums are rescaled.
 SCORES = ((3.1, 0.6), (2.0, 0.4), (0.9, 2.4), (1.5, 0.2), (2.9, 1.1), (0.3, 1.7), (2.1, 0.8), (1.2, 0.5))
 VALUED = ((4.0, 1.0), (2.0, 5.0), (3.0, 6.0), (1.0, 7.0), (8.0, 2.0), (5.0, 3.0), (6.0, 4.0), (2.0, 9.0))
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A query after one more block of keys.
+
+    source   whose keys
+    result   over all keys so far
+    scale    what the sum so far was multiplied with, to fit a larger maximum; None for the first block
+    """
+
+    source: int
+    result: Partial
+    scale: float | None
 
 
 @dataclass(frozen=True)
@@ -114,10 +132,13 @@ class Case:
         )
 
     @cached_property
-    def last_rank(self) -> tuple[RingStep, ...]:
-        """Steps of the last rank, strips in order: half of its own block, then full ones."""
-        full = self.forward_block.value
-        return ring_pass((full / 2, *[full] * self.last), self.forward_hop.value)
+    def in_order(self) -> tuple[tuple[int], ...]:
+        """Strips as they stand in the sequence: one to a GPU."""
+        return tuple((rank,) for rank in range(self.ranks))
+
+    def steps(self, strips: Sequence[Sequence[int]], begins: float = 0.0) -> tuple[tuple[RingStep, ...], ...]:
+        """One layer's attention, forward, on all GPUs: steps in seconds from `begins`."""
+        return ring_steps(strips, self.forward_block.value, self.forward_hop.value, begins)
 
     @property
     def hidden(self) -> bool:
@@ -125,29 +146,17 @@ class Case:
         return self.forward_hop.value <= self.forward_block.value / 2
 
     @property
-    def owners(self) -> list[int]:
-        """The rank of each half-strip."""
-        owner = {strip: rank for rank, mine in enumerate(self.strips) for strip in mine}
-        return [owner[strip] for strip in range(2 * self.ranks)]
-
-    @property
-    def running(self) -> list[Running]:
+    def merging(self) -> list[Merge]:
         """A query of the last rank after each block, in the order in which blocks reach it."""
-        rows: list[Running] = []
+        rows: list[Merge] = []
         for source in range(self.last, -1, -1):
             block = partial_softmax(SCORES[source], VALUED[source])
             result = merged(rows[-1].result, block) if rows else block
             scale = float(merged_sum(1.0, rows[-1].result.maximum, 0.0, result.maximum)) if rows else None
-            rows.append(Running(source, result, scale))
+            rows.append(Merge(source, result, scale))
         return rows
 
     @property
     def at_once(self) -> Partial:
         """The same query over all keys together."""
         return partial_softmax(sum(SCORES[: self.ranks], ()), sum(VALUED[: self.ranks], ()))
-
-
-def work_of(strips: Sequence[Sequence[int]]) -> list[list[tuple[int, float]]]:
-    """Each rank's strips with their share of all the work."""
-    count_of_all = sum(len(mine) for mine in strips)
-    return [[(strip, causal_strip_share(strip, count_of_all)) for strip in mine] for mine in strips]
