@@ -28,9 +28,12 @@ def test_what_means_nothing_is_a_sentence_in_place_of_the_picture(
 
 
 def test_a_frame_that_does_not_exist_is_said_over_the_first(client: TestClient) -> None:
+    scene = SCENES["ep"]
+    made = scene.frames(scene.values({}))
     text = html.unescape(client.get("/scenes/ep?frame=99").text)
-    assert text.count("frame = 99: there are 8, counted from 0; the nearest that works: 7") == 1
-    assert '<figure class="scene-frame" data-frame="0" data-name' in text
+    last = len(made) - 1
+    assert text.count(f"frame = 99: there are {len(made)}, counted from 0; the nearest that works: {last}") == 1
+    assert f'<figcaption class="film-caption">{made[0].caption}</figcaption>' in text
 
 
 def test_a_clip_is_a_passage_with_one_knob(client: TestClient) -> None:

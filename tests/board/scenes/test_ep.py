@@ -1,14 +1,20 @@
-"""The expert parallel scene: its numbers against the storyboard's, whose tokens go where, and pictures at every end."""
+"""The expert parallel scene: its numbers against the storyboard's, whose tokens go where, and a film on the engine's clock."""
+
+from random import Random
 
 import pytest
 
+from app.board.film.composition import Actor, Composition
+from app.board.film.film import Film
 from app.board.scenes.base import Frame
-from app.board.scenes.ep.case import GPUS, Case
+from app.board.scenes.ep.case import DRAWN, GPUS, Case
 from app.board.scenes.ep.scene import EP
+from app.board.scenes.ep.story import Story
 from engine.language.refusal import Refusal
+from engine.lens.exchange import exchange_length, exchange_slots
 from engine.lens.routing import routed
-from tests.board.figures import fills_of
-from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
+from tests.board.films.reading import compositions, film_of
+from tests.board.scenes.drawings import each_of
 
 STORY = {"experts": "16", "top_k": "8", "nodes": "4"}  # eight experts a token, four nodes
 SETTINGS = [
@@ -64,8 +70,13 @@ def test_beside_ordinary_experts_a_busy_one_weighs_less() -> None:
 def test_what_overflows_is_what_passes_the_capacity() -> None:
     assert case().overflow.value == pytest.approx((1.5 - 1.25) / 8)
     assert case(capacity="1.5").overflow.value == 0
-    assert "overflow" in fills_of(frames({})[5].figure.svg())
-    assert "overflow" not in fills_of(frames({"capacity": "1.5"})[5].figure.svg())
+    assert any(actor.kind == "ghost" for actor in film_of("ep").wide.actors)
+    assert not any(actor.kind == "ghost" for actor in film_of("ep", capacity="1.5").wide.actors)
+    assert "nothing is dropped" in stop(film_of("ep", capacity="1.5"), "overflow")
+
+
+def stop(film: Film, name: str) -> str:
+    return next(stop.caption for stop in film.stops if stop.name == name)
 
 
 @pytest.mark.parametrize("experts", [4, 8, 12, 16])
@@ -99,11 +110,94 @@ def test_no_copy_is_lost_between_gpus() -> None:
     assert sum(map(sum, flows)) == sum(found.routing.loads)
 
 
-def test_copies_move_out_and_come_back() -> None:
-    keys = [{key for key in frame.figure.keys if key.startswith("copy-")} for frame in frames({})]
-    assert keys[0] == set()
-    assert keys[1] == keys[2] == keys[3] == keys[4]
-    assert len(keys[1]) == 16 * 2
+@pytest.mark.parametrize("seed", range(40))
+def test_an_exchange_takes_no_longer_than_its_busiest_port_and_no_port_does_two_things_at_once(seed: int) -> None:
+    chance = Random(seed)
+    ports = chance.randint(2, 6)
+    pairs = [(chance.randrange(ports), chance.randrange(ports)) for _ in range(chance.randint(1, 80))]
+    slots = exchange_slots(pairs)
+    travels = [(pair, slot) for pair, slot in zip(pairs, slots, strict=True) if slot is not None]
+    assert [pair for pair, _ in travels] == [pair for pair in pairs if pair[0] != pair[1]]
+    assert all(0 <= slot < exchange_length(pairs) for _, slot in travels)
+    for side in (0, 1):
+        assert len({(pair[side], slot) for pair, slot in travels}) == len(travels)
+
+
+# The film
+
+
+@each_setting
+def test_bytes_that_left_are_bytes_that_came_back_are_the_engines(given: dict[str, str]) -> None:
+    film, found = film_of("ep", **given), case(**given)
+    away = sum(found.flow(i, j) for i in range(GPUS) for j in range(GPUS) if i != j)
+    each = found.dispatch.value / (DRAWN * found.top_k)
+    for picture in compositions(film):
+        trips = [actor for actor in picture.actors if actor.kind == "coin" and actor.key.startswith("coin-")]
+        assert len(trips) == away
+        for at in (0, 1):
+            assert sum(actor.flights[at].n_bytes for actor in trips) == pytest.approx(away * each)
+        for actor in trips:
+            out, back = actor.flights
+            assert out.wire.points == back.wire.points[::-1]
+            assert film.lens(out.end) - film.lens(out.start) == pytest.approx(found.slot_s, rel=1e-6)
+
+
+@each_setting
+def test_the_two_ways_to_choose_send_what_the_formulas_say(given: dict[str, str]) -> None:
+    film, found = film_of("ep", **given), case(**given)
+    for limited, size in ((False, found.dispatch), (True, found.limited)):
+        flights = [f for a in film.wide.actors if a.key.startswith(f"net-{limited}") for f in a.flights]
+        assert sum(flight.n_bytes for flight in flights) == pytest.approx(size.value)
+    both = [f for a in film.wide.actors if a.key.startswith("both-copies") for f in a.flights]
+    assert sum(flight.n_bytes for flight in both) == pytest.approx(2 * GPUS * found.dispatch.value)
+
+
+@each_setting
+def test_every_copy_is_in_one_place_at_a_time(given: dict[str, str]) -> None:
+    film, found = film_of("ep", **given), case(**given)
+    story = Story(found)
+    start, end = story.ticketed[-1][0], story.return_[0][0]
+    actors = {actor.key: actor for actor in film.wide.actors}
+    for trip in story.trips[:: max(1, len(story.trips) // 12)]:
+        name = f"{trip.copy.token}-{trip.copy.expert}"
+        places = [actors[f"{kind}-{name}"] for kind in ("ticket", "coin" if trip.out else "stay", "queued")]
+        for at in range(60):
+            t = start + (end - start) * (at + 0.5) / 60
+            there = sum(actor.track.at(t)["opacity"] == 1 for actor in places)
+            assert there <= 1, (name, t)
+            gone_home = t > film.lens.ends(trip.back[1]) - 0.01 if trip.back else t > story.settle[0][0]
+            assert there == 1 or gone_home, (name, t)
+
+
+def test_a_token_is_whole_again_when_all_its_weighted_results_are_there() -> None:
+    film, story = film_of("ep"), Story(case())
+    for token in range(GPUS * DRAWN):
+        track = actor(film.wide, f"sum-{token}").track
+        steps = [key.value for key in track.shown]
+        gates = case().routing.gates(token)
+        assert track.at(film.lens.begins(story.computed))["shown"] == 0
+        assert any(value == pytest.approx(gate, abs=1e-3) for value in steps for gate in gates)
+        assert track.at(story.settle[-1][0])["shown"] == pytest.approx(1)
+
+
+def actor(picture: Composition, key: str) -> Actor:
+    return next(actor for actor in picture.actors if actor.key == key)
+
+
+@each_setting
+def test_the_last_expert_ends_when_the_formula_says(given: dict[str, str]) -> None:
+    found = case(**given)
+    story = Story(found)
+    ends = [story.done(gpu, story.sent) for gpu in range(GPUS)]
+    assert max(ends) == pytest.approx(story.computed) and ends[story.hot] == max(ends)
+    assert story.capped - story.again <= found.experts_s.value * (1 + 1e-9)
+    assert max(trip.place for trip in story.trips if not trip.dropped) < found.places
+
+
+def test_captions_follow_the_router_and_the_limit() -> None:
+    assert "E4 gets a queue" in stop(film_of("ep"), "dispatch")
+    assert "All have their share" in stop(film_of("ep", skew="1"), "experts compute")
+    assert "3 nodes" in stop(film_of("ep", nodes="3"), "few nodes")
 
 
 @pytest.mark.parametrize(
@@ -133,13 +227,3 @@ def test_what_people_say_is_put_right_with_numbers() -> None:
     said = {each.said: each.instead for each in EP.misconceptions(EP.values({}))}
     assert "671 B parameters" in said["Experts are free: a token uses only a few of them."]
     assert "7,168 by 2,048" in said["Expert parallel is tensor parallel for the MLP."]
-
-
-@each_setting
-def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    assert_whole(frames(given), frames(given), 8)
-
-
-@each_setting
-def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    assert_legible(frames(given))

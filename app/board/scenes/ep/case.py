@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import ceil, inf
 
 from app.board.scenes.base import Values
 from engine.catalog.hardware import cluster_named
@@ -9,6 +10,7 @@ from engine.catalog.model import model_named
 from engine.language.formula import Term
 from engine.language.inputs import Amount
 from engine.language.refusal import Refusal, together
+from engine.lens.exchange import exchange_length, exchange_slots
 from engine.lens.routing import (
     Routing,
     busiest_gpu_load,
@@ -39,6 +41,20 @@ KNOBS = (
     Amount("tokens", "tokens per GPU", 4096, 512, 16384, scale="doubling"),
     Amount("nodes", "nodes a token may visit", 1, 1, GPUS),
 )
+
+
+@dataclass(frozen=True)
+class Copy:
+    """One drawn token on its way to one expert.
+
+    slot   of the exchange in which it travels, from 0; None: its expert is at home
+    """
+
+    token: int
+    expert: int
+    source: int
+    target: int
+    slot: int | None
 
 
 @dataclass(frozen=True)
@@ -111,6 +127,29 @@ class Case:
         return sum(expert // self.a_gpu == target for chosen in mine for expert in chosen)
 
     @cached_property
+    def copies(self) -> tuple[Copy, ...]:
+        """All copies of the drawn tokens, first those of everyone's first choice."""
+        order = [(t, self.routing.choices[t][at]) for at in range(self.top_k) for t in range(GPUS * DRAWN)]
+        pairs = [(token // DRAWN, expert // self.a_gpu) for token, expert in order]
+        slots = exchange_slots(pairs)
+        return tuple(Copy(*who, *pair, slot) for who, pair, slot in zip(order, pairs, slots, strict=True))
+
+    @property
+    def slots(self) -> int:
+        """Of an exchange of the copies that leave home."""
+        return exchange_length([(copy.source, copy.target) for copy in self.copies])
+
+    @property
+    def slot_s(self) -> float:
+        """Time of a drawn copy on the wire: each drawn token stands for its part of a GPU's tokens.   [s]"""
+        return self.exchange_s.value / (DRAWN * self.top_k)
+
+    @property
+    def places(self) -> int:
+        """Copies of the drawn tokens that an expert takes before it is full."""
+        return ceil(self.values["capacity"] * GPUS * DRAWN * self.top_k / self.experts - 1e-9)
+
+    @cached_property
     def dispatch(self) -> Term:
         return dispatch_bytes.explain("one exchange, sent by each GPU", T=self.tokens, k=self.top_k, h=MODEL.hidden)
 
@@ -163,6 +202,13 @@ class Case:
         return overflow_share.explain(
             "dropped at this capacity", x=self.skew, c=self.values["capacity"], E=self.experts
         )
+
+    def work_s(self, expert: int, most: float = inf) -> float:
+        """Time of an expert's forward computation.   [s]
+
+        most   tokens that it takes, over the mean
+        """
+        return min(self.load(expert), most) * self.even_s.value / self.a_gpu
 
     def load(self, expert: int) -> float:
         """Tokens of an expert over the mean."""
