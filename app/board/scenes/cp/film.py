@@ -2,6 +2,7 @@
 
 from app.board.film.composition import Composition
 from app.board.film.film import Clock, Film
+from app.board.film.track import Way
 from app.board.scenes.base import Values
 from app.board.scenes.cp.asking import Asking, draw_result, draw_shares
 from app.board.scenes.cp.case import SHAPE, Case
@@ -21,7 +22,7 @@ def film(values: Values) -> Film:
     story = Story(Case(values))
 
     def draw(picture: Composition) -> None:
-        _still(picture)
+        _still(picture, story)
         draw_gpus(picture, story)
         draw_rules(picture, story)
         above = []
@@ -42,7 +43,7 @@ def film(values: Values) -> Film:
     return story.script.film("cp", TITLE, draw, Clock(story.clock, tick=_tick(story)))
 
 
-def _still(picture: Composition) -> None:
+def _still(picture: Composition, story: Story) -> None:
     """The words beside the square."""
     at = places(picture)
     x, y = at.grid
@@ -51,9 +52,12 @@ def _still(picture: Composition) -> None:
         picture.text(0, y + at.side + 20, "queries", "read", ink="soft")
     else:
         picture.text(0, 16, "queries by keys", "read", ink="soft")
-    with picture.why("above the diagonal lie keys of the future: the causal mask hides them"):
-        picture.text(x + at.side, y + 26, "may not", "remark", anchor="end")
-        picture.text(x + at.side, y + 50, "look ahead", "remark", anchor="end")
+    way = Way(x + at.side, y + 26).hide(story.dealt[0][0], 0.3).show(story.dealt[-1][0])  # strips fly across it
+    way.hide(story.change[0][0], 0.3).show(story.dealt_anew[-1][0])
+    why = "above the diagonal lie keys of the future: the causal mask hides them"
+    with picture.actor("ahead", "words", way, why=why):
+        picture.text(0, 0, "may not", "remark", anchor="end")
+        picture.text(0, 24, "look ahead", "remark", anchor="end")
 
 
 def _tick(story: Story) -> float:
