@@ -35,8 +35,7 @@ def scene(request: Request, scene: str) -> HTMLResponse:
 @router.get("/scenes/{scene}/stage")
 def stage(request: Request, scene: str) -> HTMLResponse:
     """The frames alone, for knobs that turn."""
-    view = scene_asked(request, scene_named(scene))
-    return part(request, "scenes/_film_stage.html" if view.scene.film else "scenes/_stage.html", view=view)
+    return part(request, "scenes/_turned.html", view=scene_asked(request, scene_named(scene)))
 
 
 @router.get("/scenes/{scene}/clip")

@@ -129,7 +129,7 @@ export class FilmPlayer extends HTMLElement {
 
   swapped() {
     this.load(0);
-    const question = this.querySelector("template[data-question]");
+    const question = document.querySelector("template[data-question]");
     const place = document.getElementById("scene-question");
     if (question && place && place.textContent.trim() !== question.content.textContent.trim()) {
       place.replaceChildren(question.content.cloneNode(true));
