@@ -2,12 +2,13 @@
 // address. Turning a knob swaps the film; the player goes on at the same stop, or as far on the way to the next.
 import { FilmBar } from "./film-bar.js";
 import { FilmClock } from "./film-clock.js";
+import { deedOf } from "./film-keys.js";
 import { FilmPicture, wordsAt } from "./film-picture.js";
-
-const FINE_S = 0.1;
+import { FilmWhy } from "./film-why.js";
 
 export class FilmPlayer extends HTMLElement {
   connectedCallback() {
+    this.asking = new FilmWhy(this);
     this.load(Number(this.dataset.t));
     this.addEventListener("click", (event) => this.click(event));
     this.addEventListener("keydown", (event) => this.key(event));
@@ -46,6 +47,7 @@ export class FilmPlayer extends HTMLElement {
     this.words("[data-clock]", wordsAt(film.clock, t));
     this.words("[data-slow]", wordsAt(film.slow, t));
     this.bar.show(t, at);
+    this.asking.follow();
     if (this.clock.standing) this.words("[data-heard]", film.stops[at][3]);
   }
 
@@ -56,7 +58,8 @@ export class FilmPlayer extends HTMLElement {
 
   click(event) {
     const link = event.target.closest("[data-go], [data-stop]");
-    if (!link || !this.clock || event.ctrlKey || event.metaKey) return;
+    if (!this.clock || event.ctrlKey || event.metaKey) return;
+    if (!link) return this.asking.press(event.target);
     event.preventDefault();
     if (link.dataset.stop !== undefined) this.go(Number(link.dataset.stop));
     else this[link.dataset.go]();
@@ -64,22 +67,12 @@ export class FilmPlayer extends HTMLElement {
 
   key(event) {
     if (!this.clock || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!event.target.matches("film-player, [data-bar]")) return;
-    const fine = event.shiftKey;
-    const does = {
-      " ": () => this.play(),
-      ArrowRight: () => (fine ? this.seek(this.clock.t + FINE_S) : this.after()),
-      ArrowLeft: () => (fine ? this.seek(this.clock.t - FINE_S) : this.before()),
-      ".": () => this.seek(this.clock.t + FINE_S),
-      ",": () => this.seek(this.clock.t - FINE_S),
-      Home: () => this.go(0),
-      End: () => this.go(Infinity),
-      "[": () => this.faster(-1),
-      "]": () => this.faster(1),
-    }[event.key];
+    if (!event.target.matches("film-player, [data-bar], [data-go=why]")) return;
+    if (event.target.matches("[data-go]") && [" ", "Enter"].includes(event.key)) return; // a button is pressed
+    const does = deedOf(event, this.asking.walking);
     if (!does) return;
     event.preventDefault();
-    does();
+    does(this);
   }
 
   input(event) {
@@ -92,6 +85,7 @@ export class FilmPlayer extends HTMLElement {
   }
   before() { this.go(this.clock.at - 1); }
   after() { this.go(this.clock.at + (this.clock.standing ? 1 : 0)); }
+  why() { this.asking.walk(); }
 
   go(at) {
     const { stops } = this.clock;
@@ -124,23 +118,19 @@ export class FilmPlayer extends HTMLElement {
     const button = this.querySelector("[data-go=play]");
     button?.setAttribute("aria-pressed", String(playing));
     button?.setAttribute("aria-label", playing ? "pause" : "play");
-    if (!playing) this.tell();
+    if (playing) this.asking.leave();
+    else this.tell();
   }
 
   swapped() {
     this.load(0);
-    const question = document.querySelector("template[data-question]");
-    const place = document.getElementById("scene-question");
-    if (question && place && place.textContent.trim() !== question.content.textContent.trim()) {
-      place.replaceChildren(question.content.cloneNode(true));
-      document.getElementById("scene-verdict")?.replaceChildren();
-    }
     if (this.clock) this.tell();
   }
 
   // the address of this moment
   tell() {
-    const query = new URLSearchParams(new FormData(document.getElementById("scene-form")));
+    const form = document.getElementById("scene-form");
+    const query = new URLSearchParams(form ? new FormData(form) : location.search);
     query.delete("frame");
     query.set("t", String(Math.round(this.clock.t * 1000) / 1000));
     history.replaceState(null, "", `?${query}`);
