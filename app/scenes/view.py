@@ -85,6 +85,12 @@ class SceneView:
         return Markup(getattr(film, form).at(self.t, name) if film else "")
 
     @property
+    def proof(self) -> int:
+        """The stop of the film whose passage shows the answer to the question."""
+        names = [stop.name for stop in self.film.stops] if self.film else []
+        return names.index(self.scene.proof) if self.scene.proof in names else len(names) - 1
+
+    @property
     def speeds(self) -> tuple[float, ...]:
         return SPEEDS
 

@@ -94,6 +94,7 @@ class Scene:
     also            further pages that belong to it: words and address
     real            the demo that does what it draws; empty where there is none
     film            knob values -> the film whose stops the frames are; none: a row of frames
+    proof           name of the stop whose passage shows the answer to the question; empty: the last
     """
 
     name: str
@@ -107,6 +108,7 @@ class Scene:
     also: tuple[tuple[str, str], ...] = ()
     real: str = ""
     film: Callable[[Values], Film] | None = None
+    proof: str = ""
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -92,9 +92,17 @@ export class FilmPlayer extends HTMLElement {
     this.seek(stops[Math.min(Math.max(at, 0), stops.length - 1)][1]);
   }
 
+  // the passage that leads to a stop
+  watch(at) {
+    this.clock.set(this.clock.stops[at][0]);
+    this.clock.play(at);
+    this.focus();
+  }
+
   set(t) {
     this.clock.pause();
     this.clock.set(t);
+    this.dispatchEvent(new Event("film-moves"));
   }
 
   seek(t) {
@@ -118,8 +126,9 @@ export class FilmPlayer extends HTMLElement {
     const button = this.querySelector("[data-go=play]");
     button?.setAttribute("aria-pressed", String(playing));
     button?.setAttribute("aria-label", playing ? "pause" : "play");
-    if (playing) this.asking.leave();
-    else this.tell();
+    if (!playing) return this.tell();
+    this.asking.leave();
+    this.dispatchEvent(new Event("film-moves"));
   }
 
   swapped() {
