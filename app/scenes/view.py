@@ -140,14 +140,14 @@ def view_of(scene: Scene, given: Mapping[str, str]) -> SceneView:
         return SceneView(scene, state, 0, 0.0, None, refusal.sentences, dealt(refusal, state), None)
     verdict = graded(found.question, given["answer"]) if given.get("answer", "").strip() else None
     try:
-        at, t = _moment(found, given)
+        at, t = moment_of(found, given)
         return SceneView(scene, state, at, t, found, (), Said(), verdict)
     except Refusal as refusal:  # the scene is there all the same: its first frame, and why it is not the one asked for
         return SceneView(scene, state, 0, 0.0, found, refusal.sentences, dealt(refusal, state), verdict)
 
 
-def _moment(stage: Stage, given: Mapping[str, str]) -> tuple[int, float]:
-    """The frame that is asked for, and the moment of a film: by its seconds, or by the stop it stands at."""
+def moment_of(stage: Stage, given: Mapping[str, str]) -> tuple[int, float]:
+    """The frame that is asked for, and the moment of a film: by its seconds, or by the stop it stands at; or a Refusal."""
     if stage.film and "t" in given:
         t = stage.film.moment(given["t"])
         return stage.film.stop_before(t), t

@@ -129,6 +129,8 @@ def test_a_lesson_carries_its_film_at_the_right_stop(visit: Visit) -> None:
     clip.locator("[data-go=play]").click()
     expect(clip.locator("[data-go=play]")).to_have_attribute("aria-label", "pause")
     expect(clip.locator("[data-go=play]")).to_have_attribute("aria-label", "play again")  # it rests at its stop
+
+
 def clock_t(page: Page) -> float:
     return page.evaluate("document.querySelector('present-stage').film.clock.t")
 
