@@ -9,7 +9,7 @@ from app.board.scenes import SCENES, scene_named
 from app.plan.figures import plan_figures
 from app.scenes.asked import scene_asked, scene_query
 from app.scenes.taken import LOOKS, Taken, moment_svg, strip_svg, taken
-from app.scenes.view import place, staged
+from app.scenes.view import place, staged, undisturbed
 from app.web.assets import Assets
 from app.web.render import EMBEDDED, page, part
 from engine.language.refusal import Refusal
@@ -42,7 +42,8 @@ def scene(request: Request, scene: str) -> HTMLResponse:
 @router.get("/scenes/{scene}/stage")
 def stage(request: Request, scene: str) -> HTMLResponse:
     """The frames alone, for knobs that turn."""
-    return part(request, "scenes/_turned.html", view=scene_asked(request, scene_named(scene)))
+    with undisturbed():
+        return part(request, "scenes/_turned.html", view=scene_asked(request, scene_named(scene)))
 
 
 @router.get("/scenes/{scene}/clip")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
 
-from app.board.film.composition import Composition
+from app.board.film.composition import FORMS, Composition
 from app.board.film.film import Film
 from app.board.legend import words_width
 from app.board.pen import number
@@ -15,7 +15,6 @@ from app.web.assets import Assets
 from engine.language.choice import one_of
 from engine.language.refusal import Refusal
 
-FORMS = ("wide", "tall")
 LOOKS = {"board": tuple(BOARDS), "form": FORMS}  # beside knobs and moment in the query, the first one usual
 ACROSS = 3  # stops beside one another on a strip
 MARGIN, BELOW = 24.0, 84.0  # units: around a picture, and below it for what happens on the way to it
@@ -46,7 +45,7 @@ def taken(scene: Scene, given: Mapping[str, str]) -> Taken:
 def moment_svg(asked: Taken, assets: Assets) -> str:
     """The picture of a moment, as a file."""
     film, stop = asked.film, asked.film.stops[asked.at]
-    picture = film.wide if asked.form == "wide" else film.tall
+    picture = film.composition(asked.form)
     drawing = picture.at(asked.t, f"{picture.scene}-moment", stop.description, still=True)
     placed = _placed(drawing, 0.0, picture)
     return standing_alone(placed, picture.width, picture.height, asked.board, assets)

@@ -180,3 +180,18 @@ def test_on_the_stage_a_phone_held_upright_is_shown_the_tall_picture(visit: Visi
     assert page.evaluate("document.documentElement.scrollHeight") <= 844
     page.set_viewport_size({"width": 844, "height": 390})
     expect(page.locator(".film-wide")).to_be_visible()
+
+
+def test_a_turned_knob_sends_the_picture_that_is_seen_and_a_narrower_window_asks_for_the_other(visit: Visit) -> None:
+    page = visit("/scenes/zero?frame=5")
+    page.locator("#gpus").fill("8")
+    expect(page.locator(".film-wide")).to_contain_text("8 GPUs drawn")
+    expect(page.locator(".film-tall")).to_have_count(0)
+    assert "form=" not in page.url
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".film-tall")).to_contain_text("four GPUs of 8")
+    film = film_of("zero", gpus="8")
+    assert page.evaluate("document.querySelector('film-player').clock.t") == pytest.approx(film.stops[5].t, abs=0.01)
+    page.keyboard.press("Escape")
+    page.locator("[data-go=after]").click()
+    expect(page.locator(".film-caption")).to_have_text(film.stops[6].caption)

@@ -68,7 +68,7 @@ class Still:
 def stills(film: Film) -> tuple[Frame, ...]:
     """The stops of a film as frames."""
     return tuple(
-        Frame(stop.name, stop.caption, stop.description, Still(film, stop.t, f"{film.wide.scene}-{at}", stop))
+        Frame(stop.name, stop.caption, stop.description, Still(film, stop.t, f"{film.scene}-{at}", stop))
         for at, stop in enumerate(film.stops)
     )
 
@@ -112,8 +112,8 @@ class Scene:
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """What stands in its query and is no knob: of a film also the moment."""
-        return (*BESIDE, "t") if self.film else BESIDE
+        """What stands in its query and is no knob: of a film also the moment, and the form that is seen."""
+        return (*BESIDE, "t", "form") if self.film else BESIDE
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""

@@ -1,5 +1,6 @@
 // <film-player> plays the film inside it: by its bar, by keys while it has the focus, by drag. The moment is in the
 // address. Turning a knob swaps the film; the player goes on at the same stop, or as far on the way to the next.
+import { STAGE, askForSeen, leaves, seen, tell, unfolded } from "./film-address.js";
 import { FilmBar } from "./film-bar.js";
 import { FilmClock } from "./film-clock.js";
 import { deedOf } from "./film-keys.js";
@@ -14,8 +15,9 @@ export class FilmPlayer extends HTMLElement {
     this.addEventListener("keydown", (event) => this.key(event));
     this.addEventListener("input", (event) => this.input(event));
     this.addEventListener("change", (event) => event.target.matches("[data-bar]") && this.tell());
-    this.addEventListener("htmx:afterSwap", () => this.swapped());
-    this.sized = new ResizeObserver(() => this.show());
+    this.addEventListener("htmx:beforeSwap", (event) => leaves(event, this));
+    this.addEventListener("htmx:afterSwap", (event) => event.target.matches(STAGE) && this.swapped());
+    this.sized = new ResizeObserver(() => this.resized());
     this.sized.observe(this);
   }
 
@@ -25,9 +27,8 @@ export class FilmPlayer extends HTMLElement {
   }
 
   load(t) {
-    const said = this.querySelector("script[data-film]");
-    if (!said) return; // refused: the sentence stands there; the place is kept for what comes next
-    const film = JSON.parse(said.textContent);
+    const film = unfolded(this);
+    if (!film) return; // refused: the sentence stands there; the place is kept for what comes next
     const at = this.clock ? this.clock.placeIn(film) : t;
     this.clock?.pause();
     this.clock = new FilmClock(film, { moved: () => this.show(), changed: (on) => this.changed(on) });
@@ -39,10 +40,15 @@ export class FilmPlayer extends HTMLElement {
     this.clock.set(at);
   }
 
+  resized() {
+    if (this.clock) askForSeen(this);
+    this.show();
+  }
+
   show() {
     if (!this.clock) return;
     const { t, at, film } = this.clock;
-    (this.pictures.find(({ svg }) => svg.clientWidth > 0) ?? this.pictures[0]).show(t);
+    (this.pictures.find(({ svg }) => svg.matches(`.film-${seen()}`)) ?? this.pictures[0]).show(t);
     this.words(".film-caption", film.stops[at][3]);
     this.words("[data-clock]", wordsAt(film.clock, t));
     this.words("[data-slow]", wordsAt(film.slow, t));
@@ -136,13 +142,8 @@ export class FilmPlayer extends HTMLElement {
     if (this.clock) this.tell();
   }
 
-  // the address of this moment
   tell() {
-    const form = document.getElementById("scene-form");
-    const query = new URLSearchParams(form ? new FormData(form) : location.search);
-    query.delete("frame");
-    query.set("t", String(Math.round(this.clock.t * 1000) / 1000));
-    history.replaceState(null, "", `?${query}`);
+    tell(this.clock.t);
   }
 }
 
