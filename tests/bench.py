@@ -7,7 +7,7 @@ import time
 import urllib.request
 from collections.abc import Callable
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from app.board.scenes import SCENES
 from app.plan.figures import pipeline_figure
@@ -21,31 +21,14 @@ from engine.compute import work as compute
 from engine.pipeline.orders import orders_of
 from engine.scenario import scenario_from
 from engine.step.step import drawn_timeline
+from tests.bench_films import all_films
+from tests.bench_page import p95, paint, say
+from tests.board.films.reading import FILMS
 from tests.browser.chromium import launch_options
 from tests.server import running
 
 CARD = preset_document()
 MOVES = 80
-PAINTED = """async ([name, values]) => {
-  const range = document.getElementById(name).closest("slider-field").querySelector("input[type=range]");
-  const times = [];
-  for (const value of values) {
-    const swapped = new Promise((done) => document.addEventListener("htmx:afterSwap", done, { once: true }));
-    const began = performance.now();
-    range.value = value;
-    range.dispatchEvent(new Event("input", { bubbles: true }));
-    await swapped;
-    await new Promise((done) => requestAnimationFrame(() => { const { port1, port2 } = new MessageChannel();
-      port1.onmessage = done; port2.postMessage(0); }));
-    times.push(performance.now() - began);
-    await new Promise((done) => setTimeout(done, 40));
-  }
-  return times;
-}"""
-
-
-def say(what: str, value: float, unit: str, goal: str) -> None:
-    print(f"{what:<58} {value:>9,.1f} {unit:<3} (goal {goal})")
 
 
 def fresh(work: Callable[[], object], rounds: int = 60) -> list[float]:
@@ -111,10 +94,6 @@ def weight(browser: Browser, base: str, path: str) -> tuple[float, list[str]]:
     return sum(sizes) / 1e3, urls
 
 
-def paint(page: Page, name: str, values: list[float]) -> list[float]:
-    return page.evaluate(PAINTED, [name, values])
-
-
 def browser_side(browser: Browser, base: str) -> None:
     home, home_urls = weight(browser, base, "/")
     plan, plan_urls = weight(browser, base, "/plan")
@@ -127,9 +106,8 @@ def browser_side(browser: Browser, base: str) -> None:
     page.wait_for_load_state("networkidle")
     for name, low, high in (("micro_batch", 0, 3), ("sequence", 11, 14), ("batch", 8, 11), ("tokens", 1, 30)):
         times = paint(page, name, [low + move % (high - low + 1) for move in range(MOVES)])
-        times.sort()
         say(f"slider {name}: input to painted, median", statistics.median(times), "ms", "no goal")
-        say(f"slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", "< 50")
+        say(f"slider {name}: input to painted, p95", p95(times), "ms", "< 50")
 
 
 POINTED = """async (rounds) => {
@@ -177,11 +155,10 @@ def topology(browser: Browser, base: str) -> None:
                 if name == "nic"
                 else [1 + move % 7 for move in range(40)]
             )
-            times = sorted(paint(page, name, [float(step) for step in steps]))
+            times = paint(page, name, [float(step) for step in steps])
             say(f"floor of {words}, slider {name}: input to painted, median", statistics.median(times), "ms", "no goal")
-            say(f"floor of {words}, slider {name}: input to painted, p95", times[int(len(times) * 0.95)], "ms", goal)
-        lit = sorted(page.evaluate(POINTED, 60))
-        say(f"floor of {words}: lighting a GPU's groups, p95", lit[int(len(lit) * 0.95)], "ms", "< 50")
+            say(f"floor of {words}, slider {name}: input to painted, p95", p95(times), "ms", goal)
+        say(f"floor of {words}: lighting a GPU's groups, p95", p95(page.evaluate(POINTED, 60)), "ms", "< 50")
         frames = page.evaluate(PLAYED)
         say(f"floor of {words}: a step played, frames a second", 1000 / statistics.median(frames), "", "60")
         page.close()
@@ -206,8 +183,8 @@ SMOOTH = """async () => {
 
 
 def scenes(browser: Browser, base: str) -> None:
-    """Frames a second while each scene moves from frame to frame, and tasks over 50 ms."""
-    for name in SCENES:
+    """Frames a second while each scene of frames moves from one to the next, and tasks over 50 ms."""
+    for name in [name for name in SCENES if name not in FILMS]:
         page = browser.new_page(viewport={"width": 1920, "height": 1080})
         page.goto(f"{base}/scenes/{name}")
         page.wait_for_load_state("networkidle")
@@ -265,5 +242,6 @@ if __name__ == "__main__":
         browser_side(chromium, base)
         topology(chromium, base)
         scenes(chromium, base)
+        all_films(chromium, base, list(FILMS))
         demos(base)
         chromium.close()

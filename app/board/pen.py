@@ -6,6 +6,7 @@ What is drawn a thousand times should be straight: see `cells`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, hypot, pi, sin, sqrt
 from zlib import crc32
@@ -14,6 +15,7 @@ Point = tuple[float, float]
 Wobble = Callable[[], float]
 
 LARGEST_MISS, LARGEST_BOW = 2.2, 2.4  # in units of the drawing: more looks careless, less looks printed
+KEPT_STROKES = 4096  # outlines: a film is drawn again for each turn of a knob, most of it as it was
 
 
 def wobble(seed: str) -> Wobble:
@@ -62,6 +64,7 @@ def _near(x: float, y: float, miss: float, w: Wobble) -> Point:
     return x + miss * w(), y + miss * w()
 
 
+@lru_cache(KEPT_STROKES)
 def rectangle(x: float, y: float, width: float, height: float, seed: str, radius: float = 0) -> str:
     """A rectangle whose corners miss a little and whose last stroke runs past its start.
 

@@ -1,13 +1,20 @@
 """Scenes: pages whose pictures move. Every frame has an address; the player only chooses one."""
 
+from collections.abc import Callable
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
 from app.board.scenes import SCENES, scene_named
 from app.plan.figures import plan_figures
 from app.scenes.asked import scene_asked, scene_query
-from app.scenes.view import place, staged
-from app.web.render import page, part
+from app.scenes.taken import LOOKS, Taken, moment_svg, strip_svg, taken
+from app.scenes.view import place, staged, undisturbed
+from app.web.assets import Assets
+from app.web.render import EMBEDDED, page, part
+from engine.language.refusal import Refusal
+
+ALONE = "default-src 'none'; style-src 'unsafe-inline'; font-src data:; frame-ancestors 'none'"
 
 router = APIRouter(default_response_class=HTMLResponse, include_in_schema=False)
 
@@ -35,8 +42,8 @@ def scene(request: Request, scene: str) -> HTMLResponse:
 @router.get("/scenes/{scene}/stage")
 def stage(request: Request, scene: str) -> HTMLResponse:
     """The frames alone, for knobs that turn."""
-    view = scene_asked(request, scene_named(scene))
-    return part(request, "scenes/_film_stage.html" if view.scene.film else "scenes/_stage.html", view=view)
+    with undisturbed():
+        return part(request, "scenes/_turned.html", view=scene_asked(request, scene_named(scene)))
 
 
 @router.get("/scenes/{scene}/clip")
@@ -57,6 +64,36 @@ def frame(request: Request, scene: str, frame: str) -> Response:
     found = scene_named(scene)
     frames = staged(found, found.values(scene_query(request, found))).frames
     return Response(frames[place(frame, len(frames))].figure.svg(), media_type="image/svg+xml")
+
+
+@router.get("/scenes/{scene}/moment.svg")
+def moment(request: Request, scene: str) -> Response:
+    """A film at a moment, as a picture that stands alone."""
+    return _file(request, scene, moment_svg)
+
+
+@router.get("/scenes/{scene}/strip.svg")
+def strip(request: Request, scene: str) -> Response:
+    """All stops of a film on one page: what one prints."""
+    return _file(request, scene, strip_svg)
+
+
+def _file(request: Request, name: str, drawn: Callable[[Taken, Assets], str]) -> Response:
+    """A drawing that stands alone, with a policy that lets it carry its style."""
+    found = scene_named(name)
+    text = drawn(taken(found, scene_query(request, found, LOOKS)), request.app.state.assets)
+    return Response(text, media_type="image/svg+xml", headers={"Content-Security-Policy": ALONE})
+
+
+@router.get("/scenes/{scene}/embed")
+def embed(request: Request, scene: str) -> HTMLResponse:
+    """The player and nothing else, for a frame on any other page."""
+    found = scene_named(scene)
+    if not found.film:
+        raise Refusal("scene", scene, "this scene is a row of frames and no film: it cannot be embedded")
+    shown = page(request, "scenes/embed.html", view=scene_asked(request, found))
+    shown.headers["Content-Security-Policy"] = EMBEDDED
+    return shown
 
 
 @router.get("/scenes/{scene}/working/{number}")

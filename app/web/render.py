@@ -41,6 +41,7 @@ POLICY = (
     "img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
+EMBEDDED = POLICY.replace("frame-ancestors 'none'", "frame-ancestors *")  # of pages that other pages may frame
 # No HSTS and no upgrade-insecure-requests: a classroom is often plain http.
 HEADERS = {
     "Content-Security-Policy": POLICY,
@@ -67,6 +68,8 @@ class SecurityHeaders:
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-cache")
+                if headers["Content-Security-Policy"] == EMBEDDED:
+                    del headers["X-Frame-Options"]  # knows no "anywhere"
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

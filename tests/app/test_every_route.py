@@ -23,6 +23,8 @@ ODD = (
 NAMES = (
     *FIELDS,
     "frame",
+    "board",
+    "form",
     "t",
     "moves",
     "try",

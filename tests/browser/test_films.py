@@ -129,3 +129,69 @@ def test_a_lesson_carries_its_film_at_the_right_stop(visit: Visit) -> None:
     clip.locator("[data-go=play]").click()
     expect(clip.locator("[data-go=play]")).to_have_attribute("aria-label", "pause")
     expect(clip.locator("[data-go=play]")).to_have_attribute("aria-label", "play again")  # it rests at its stop
+
+
+def clock_t(page: Page) -> float:
+    return page.evaluate("document.querySelector('present-stage').film.clock.t")
+
+
+@EACH
+def test_on_the_stage_next_plays_the_passage_and_previous_goes_back_a_stop(visit: Visit, name: str) -> None:
+    page, film = visit(f"/present/{name}?frame=1"), film_of(name)
+    page.keyboard.press("[")  # slowly, so that it is seen on its way
+    page.keyboard.press("[")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".stage-count")).to_have_text(f"3 of {len(film.stops)}")
+    expect(page.locator(".film-caption")).to_have_text(film.stops[2].caption)
+    assert film.stops[1].t <= clock_t(page) < film.stops[2].t  # it is on its way, not there
+    page.evaluate("document.querySelector('present-stage').film.clock.speed = 40")
+    expect(page.locator("present-stage")).to_have_js_property("film.clock.playing", False)
+    assert_alike(page, film.wide, film.stops[2].t)
+    assert "frame=2" in page.url
+    page.keyboard.press("PageUp")
+    assert clock_t(page) == pytest.approx(film.stops[1].t, abs=0.01)
+    assert "frame=1" in page.url and "t=" not in page.url
+
+
+@EACH
+def test_on_the_stage_k_plays_through_and_pauses_where_the_address_says(visit: Visit, name: str) -> None:
+    film = film_of(name)
+    t = round(film.length * 0.4, 2)
+    page = visit(f"/present/{name}?t={t}")
+    assert_alike(page, film.wide, t)
+    page.keyboard.press("k")
+    expect(page.locator("present-stage")).to_have_js_property("film.clock.playing", True)
+    page.keyboard.press("k")
+    assert "t=" in page.url and "frame=" not in page.url
+    reached = clock_t(page)
+    page.reload()
+    assert clock_t(page) == pytest.approx(reached, abs=0.01)
+    page.keyboard.press("PageDown")  # plays on to the stop that this passage leads to
+    expect(page.locator(".stage-count")).to_have_text(f"{film.stop_before(t) + 1} of {len(film.stops)}")
+
+
+def test_on_the_stage_a_phone_held_upright_is_shown_the_tall_picture(visit: Visit) -> None:
+    page = visit("/present/zero?frame=3", width=390, height=844, reduced_motion="reduce")
+    expect(page.locator(".film-tall")).to_be_visible()
+    expect(page.locator(".film-wide")).to_be_hidden()
+    page.keyboard.press("PageDown")
+    expect(page.locator(".film-caption")).to_have_text(film_of("zero").stops[4].caption)
+    assert clock_t(page) == pytest.approx(film_of("zero").stops[4].t, abs=0.01)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 844
+    page.set_viewport_size({"width": 844, "height": 390})
+    expect(page.locator(".film-wide")).to_be_visible()
+
+
+def test_a_turned_knob_sends_the_picture_that_is_seen_and_a_narrower_window_asks_for_the_other(visit: Visit) -> None:
+    page = visit("/scenes/zero?frame=5")
+    page.locator("#gpus").fill("8")
+    expect(page.locator(".film-wide")).to_contain_text("8 GPUs drawn")
+    expect(page.locator(".film-tall")).to_have_count(0)
+    assert "form=" not in page.url
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".film-tall")).to_contain_text("four GPUs of 8")
+    film = film_of("zero", gpus="8")
+    assert page.evaluate("document.querySelector('film-player').clock.t") == pytest.approx(film.stops[5].t, abs=0.01)
+    page.keyboard.press("Escape")
+    page.locator("[data-go=after]").click()
+    expect(page.locator(".film-caption")).to_have_text(film.stops[6].caption)

@@ -31,6 +31,11 @@ def shown(page: Page) -> int:
     return int(page.locator(".scene-frame:not([hidden])").get_attribute("data-frame") or -1)
 
 
+def length(page: Page) -> int:
+    """Of what stands on the stage: frames of a scene, stops of a film, slides of a lesson."""
+    return int(page.locator(".stage-count").inner_text().split()[-1])
+
+
 @pytest.mark.parametrize("name", SCENES)
 def test_axe_finds_nothing_on_a_scene(visit: Visit, name: str) -> None:
     assert violations(visit(f"/scenes/{name}", reduced_motion="reduce")) == []
@@ -109,8 +114,9 @@ def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit: Visit, name
     for width, height in STAGES:
         page.set_viewport_size({"width": width, "height": height})
         page.keyboard.press("Home")
-        for at in range(page.locator(".scene-frame").count()):
+        for at in range(length(page)):
             settle(page)
+            assert shown(page) == at
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert page.evaluate("document.documentElement.scrollHeight") <= height
             assert page.evaluate(CUT_OFF) == [], (width, height, at)
@@ -118,8 +124,9 @@ def test_on_the_stage_nothing_is_cut_off_or_too_small_to_read(visit: Visit, name
             page.keyboard.press("PageDown")
 
 
-def test_a_remote_moves_the_stage_and_blanks_it(visit: Visit) -> None:
-    page = visit("/present/ddp")
+@pytest.mark.parametrize("name", [*SCENES, "layout-on-the-wires"])
+def test_a_remote_moves_the_stage_and_blanks_it(visit: Visit, name: str) -> None:
+    page = visit(f"/present/{name}")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
     page.keyboard.press("PageUp")
@@ -137,7 +144,9 @@ def test_a_remote_moves_the_stage_and_blanks_it(visit: Visit) -> None:
     expect(page.locator("#stage-help")).to_be_hidden()
 
 
-@pytest.mark.parametrize("path", ["/present/ddp?frame=2", "/present/layout-on-the-wires?frame=2"])
+@pytest.mark.parametrize(
+    "path", ["/present/ddp?frame=2", "/present/zero?frame=2", "/present/layout-on-the-wires?frame=2"]
+)
 def test_links_that_nobody_sees_take_no_click_and_lead_on_from_the_frame_shown(visit: Visit, path: str) -> None:
     page = visit(path)
     page.keyboard.press("PageDown")

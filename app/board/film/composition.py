@@ -15,6 +15,7 @@ from app.board.film.wire import Wire
 from app.board.linked import LinkedFigure
 from app.board.pen import Point, number
 
+FORMS = ("wide", "tall")
 WIDE, TALL = (720.0, 400.0), (360.0, 530.0)  # of a composition: 16 units are 21 pixels on a projector of 1024x768
 SAMPLES = 12  # a second: how often a running number is looked at
 
@@ -126,6 +127,7 @@ class Composition(LinkedFigure):
         super().__init__(f"{scene}-{form}", width, height, title, description, f"film-drawing film-{form}")
         self.scene, self.form = scene, form
         self.actors: list[Actor] = []
+        self._keys: set[str] = set()
         self.words: list[Running] = []
         self.wires: dict[str, Wire] = {}
 
@@ -145,8 +147,9 @@ class Composition(LinkedFigure):
         why: str = "",
     ) -> Iterator[None]:
         """What is drawn inside follows the way."""
-        if any(actor.key == key for actor in self.actors):
+        if key in self._keys:
             raise ValueError(f"the actor {key} stands twice in one film")
+        self._keys.add(key)
         shapes, words = self._shapes, self._words
         self._shapes, self._words = [], []
         yield

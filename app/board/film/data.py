@@ -1,23 +1,22 @@
 """A film as the page reads it: what static/js/elements/film-picture.js needs to draw any of its moments, as JSON."""
 
 import json
-from dataclasses import fields
+from collections.abc import Sequence
 from typing import Any
 
-from app.board.film.composition import Actor, Composition, Steps
+from app.board.film.composition import FORMS, Actor, Composition, Steps
 from app.board.film.film import Film
-from app.board.film.track import Channel, Track
+from app.board.film.track import CHANNELS, Channel
 
 
-def film_data(film: Film) -> str:
-    """All tracks of both compositions, and what is said when."""
+def film_data(film: Film, forms: Sequence[str] = FORMS) -> str:
+    """All tracks of these compositions, and what is said when."""
     said = {
         "length": film.length,
         "stops": [[stop.begins, stop.t, stop.name, stop.caption] for stop in film.stops],
         "clock": _steps(film.clock),
         "slow": _steps(film.slow),
-        "wide": _composition(film.wide),
-        "tall": _composition(film.tall),
+        **{form: _composition(film.composition(form)) for form in forms},
     }
     return json.dumps(said, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")
 
@@ -31,13 +30,11 @@ def _composition(picture: Composition) -> dict[str, Any]:
 
 def _actor(actor: Actor) -> dict[str, Any]:
     """Its channels, those that never leave their usual value left out."""
-    track = actor.track
-    usual = {field.name: field.default for field in fields(Track)}
-    channels = {name: getattr(track, name) for name in usual}
+    channels = ((name, getattr(actor.track, name)) for name in CHANNELS)
     said: dict[str, Any] = {
         name: _channel(channel)
-        for name, channel in channels.items()
-        if name in ("x", "y") or any(key.value != 1 for key in channel)
+        for name, channel in channels
+        if name in ("x", "y") or any(value != 1 for _, value, _ in channel)
     }
     return {**said, "window": actor.window[0]} if actor.window else said
 
@@ -45,7 +42,7 @@ def _actor(actor: Actor) -> dict[str, Any]:
 def _channel(channel: Channel) -> Any:
     if len(channel) == 1:
         return _short(channel[0].value)
-    return [[_short(key.t), _short(key.value), *([1] if key.eased else [])] for key in channel]
+    return [[_short(t), _short(value), 1] if eased else [_short(t), _short(value)] for t, value, eased in channel]
 
 
 def _steps(steps: Steps) -> list[list[Any]]:

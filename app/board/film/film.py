@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from app.board.film.composition import Composition, Steps, running
 from app.board.film.lens import Lens, Span
@@ -33,22 +34,36 @@ class Stop:
 
 @dataclass(frozen=True)
 class Film:
-    """What a scene shows, as a pure function of time.
+    """What a scene shows, as a pure function of time. A composition is drawn when it is first asked for.
 
+    scene    whose it is
+    drawn    a composition by its form
     length   without rests, at 1x   [s]
     clock    the engine's time as words, empty where it stands for nothing
     slow     how much slower than life, as words
     ticks    film seconds at which a round moment of engine time is reached
     """
 
+    scene: str
     title: str
     lens: Lens
     stops: tuple[Stop, ...]
-    wide: Composition
-    tall: Composition
+    drawn: Callable[[str], Composition]
     clock: Steps
     slow: Steps
     ticks: tuple[float, ...]
+
+    @cached_property
+    def wide(self) -> Composition:
+        return self.drawn("wide")
+
+    @cached_property
+    def tall(self) -> Composition:
+        return self.drawn("tall")
+
+    def composition(self, form: str) -> Composition:
+        """The composition of this form."""
+        return self.wide if form == "wide" else self.tall
 
     @property
     def length(self) -> float:
@@ -146,16 +161,19 @@ class Script:
 
     def film(self, scene: str, title: str, draw: Callable[[Composition], None], clock: Clock) -> Film:
         """The film, each of its compositions drawn by the same function."""
-        wide, tall = (Composition(scene, form, title, self.stops[0].description) for form in ("wide", "tall"))
-        for composition in (wide, tall):
+        lens, about = self.lens, self.stops[0].description
+
+        def drawn(form: str) -> Composition:
+            composition = Composition(scene, form, title, about)
             draw(composition)
-        lens = self.lens
+            return composition
+
         return Film(
+            scene=scene,
             title=title,
             lens=lens,
             stops=tuple(self.stops),
-            wide=wide,
-            tall=tall,
+            drawn=drawn,
             clock=running(lens.length, lambda t: clock.words(lens(t)), (stop.t for stop in self.stops)),
             slow=running(lens.length, lambda t: _slow(lens.rate(t)) if clock.real else ""),
             ticks=_ticks(lens, clock.tick),

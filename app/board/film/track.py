@@ -7,7 +7,8 @@ the later one is eased, by u²(3 - 2u). Keys are rounded once, here, so that ser
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from itertools import pairwise
+from itertools import pairwise, zip_longest
+from operator import itemgetter
 from typing import NamedTuple
 
 from app.board.film.lens import Span
@@ -25,6 +26,7 @@ class Key(NamedTuple):
 
 
 Channel = tuple[Key, ...]
+_moment_of = itemgetter(0)
 
 
 def value_at(channel: Channel, t: float) -> float:
@@ -35,7 +37,9 @@ def value_at(channel: Channel, t: float) -> float:
     >>> value_at((Key(1, 0), Key(1, 7)), 1)
     7.0
     """
-    at = bisect_right(channel, t, key=lambda key: key.t)
+    if len(channel) == 1:  # most never change
+        return float(channel[0].value)
+    at = bisect_right(channel, t, key=_moment_of)
     if at == 0:
         return float(channel[0].value)
     if at == len(channel):
@@ -67,9 +71,10 @@ class Track:
 
     def at(self, t: float) -> dict[str, float]:
         """All of it at a moment."""
-        return {field.name: value_at(getattr(self, field.name), t) for field in fields(self)}
+        return {name: value_at(getattr(self, name), t) for name in CHANNELS}
 
 
+CHANNELS = tuple(field.name for field in fields(Track))
 PLACES = {"x": 1, "y": 1, "opacity": 2, "wide": 4, "tall": 4, "shown": 4}  # decimals kept of a value
 TIME_PLACES = 3
 
@@ -104,8 +109,9 @@ class Way:
     def ride(self, span: Span, wire: Wire) -> "Way":
         """It moves along a wire at the pace of the span, from its begin to its end."""
         shares = sorted({*(u for _, u in span), *wire.corners})
-        for name, place in (("x", 0), ("y", 1)):
-            keys = [Key(_moment(span, u), wire.at(u)[place]) for u in shares]
+        passed = [(_moment(span, u), wire.at(u)) for u in shares]
+        for place, name in enumerate("xy"):
+            keys = [Key(t, at[place]) for t, at in passed]
             self._add(name, [Key(keys[0].t, self._keys[name][-1].value), *keys])
         return self
 
@@ -133,6 +139,8 @@ class Way:
 
     def _cut(self, name: str, t: float) -> "Way":
         keys = self._keys[name]
+        if keys[-1].t <= t:  # nothing is under way
+            return self
         value = value_at(tuple(keys), t)
         while len(keys) > 1 and keys[-1].t > t:
             keys.pop()
@@ -157,11 +165,14 @@ def _moment(span: Span, u: float) -> float:
 
 def _thinned(keys: Sequence[Key], places: int) -> Channel:
     """Rounded, without those that lie between two alike, nor those that stand twice."""
-    rounded = [Key(round(key.t, TIME_PLACES), round(key.value, places), key.eased) for key in keys]
+    if len(keys) == 1:  # most channels never change
+        return (Key(keys[0].t, round(keys[0].value, places)),)
+    fine, per = 10**TIME_PLACES, 10**places  # to a whole number and back: a fifth of the time of round(value, places)
+    rounded = [Key._make((round(t * fine) / fine, round(value * per) / per, eased)) for t, value, eased in keys]
     kept: list[Key] = []
-    for at, key in enumerate(rounded):
-        after = rounded[at + 1] if at + 1 < len(rounded) else None
-        if kept and kept[-1].value == key.value and (after is None or after.value == key.value):
-            continue
-        kept.append(key)
+    last = None  # value of the one kept last
+    for key, after in zip_longest(rounded, rounded[1:]):
+        if key.value != last or (after is not None and after.value != last):
+            kept.append(key)
+            last = key.value
     return tuple(kept)

@@ -25,7 +25,7 @@ class Wire:
         """From its begin to each corner."""
         return tuple(accumulate((hypot(x - u, y - v) for (u, v), (x, y) in pairwise(self.points)), initial=0.0))
 
-    @property
+    @cached_property
     def corners(self) -> tuple[float, ...]:
         """Shares of its length at which it turns, its ends included."""
         whole = self._lengths[-1] or 1.0

@@ -68,7 +68,7 @@ class Still:
 def stills(film: Film) -> tuple[Frame, ...]:
     """The stops of a film as frames."""
     return tuple(
-        Frame(stop.name, stop.caption, stop.description, Still(film, stop.t, f"{film.wide.scene}-{at}", stop))
+        Frame(stop.name, stop.caption, stop.description, Still(film, stop.t, f"{film.scene}-{at}", stop))
         for at, stop in enumerate(film.stops)
     )
 
@@ -94,6 +94,7 @@ class Scene:
     also            further pages that belong to it: words and address
     real            the demo that does what it draws; empty where there is none
     film            knob values -> the film whose stops the frames are; none: a row of frames
+    proof           name of the stop whose passage shows the answer to the question; empty: the last
     """
 
     name: str
@@ -107,11 +108,12 @@ class Scene:
     also: tuple[tuple[str, str], ...] = ()
     real: str = ""
     film: Callable[[Values], Film] | None = None
+    proof: str = ""
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """What stands in its query and is no knob: of a film also the moment."""
-        return (*BESIDE, "t") if self.film else BESIDE
+        """What stands in its query and is no knob: of a film also the moment, and the form that is seen."""
+        return (*BESIDE, "t", "form") if self.film else BESIDE
 
     def values(self, given: Mapping[str, str]) -> dict[str, float]:
         """The knobs' values of a query, defaults where it says nothing; all that is wrong with it in one Refusal."""

@@ -27,14 +27,18 @@ export class FilmBar {
   }
 
   name() {
+    const labels = this.marks.map((mark) => mark.querySelector(".film-name"));
+    for (const label of labels) label.hidden = false;
+    const boxes = labels.map((label, place) => ({ label, far: Math.abs(place - this.at), ...this.box(label) })); // read, then write
     const taken = [];
-    const order = this.marks.map((mark, place) => ({ mark, far: Math.abs(place - this.at) }));
-    for (const { mark } of order.sort((one, other) => one.far - other.far)) {
-      const label = mark.querySelector(".film-name");
-      label.hidden = false;
-      const { left, right } = label.getBoundingClientRect();
+    for (const { label, left, right } of boxes.sort((one, other) => one.far - other.far)) {
       label.hidden = taken.some((box) => left < box.right + GAP && right > box.left - GAP);
       if (!label.hidden) taken.push({ left, right });
     }
+  }
+
+  box(label) {
+    const { left, right } = label.getBoundingClientRect();
+    return { left, right };
   }
 }

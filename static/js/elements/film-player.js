@@ -1,20 +1,23 @@
 // <film-player> plays the film inside it: by its bar, by keys while it has the focus, by drag. The moment is in the
 // address. Turning a knob swaps the film; the player goes on at the same stop, or as far on the way to the next.
+import { STAGE, askForSeen, leaves, seen, tell, unfolded } from "./film-address.js";
 import { FilmBar } from "./film-bar.js";
 import { FilmClock } from "./film-clock.js";
+import { deedOf } from "./film-keys.js";
 import { FilmPicture, wordsAt } from "./film-picture.js";
-
-const FINE_S = 0.1;
+import { FilmWhy } from "./film-why.js";
 
 export class FilmPlayer extends HTMLElement {
   connectedCallback() {
+    this.asking = new FilmWhy(this);
     this.load(Number(this.dataset.t));
     this.addEventListener("click", (event) => this.click(event));
     this.addEventListener("keydown", (event) => this.key(event));
     this.addEventListener("input", (event) => this.input(event));
     this.addEventListener("change", (event) => event.target.matches("[data-bar]") && this.tell());
-    this.addEventListener("htmx:afterSwap", () => this.swapped());
-    this.sized = new ResizeObserver(() => this.show());
+    this.addEventListener("htmx:beforeSwap", (event) => leaves(event, this));
+    this.addEventListener("htmx:afterSwap", (event) => event.target.matches(STAGE) && this.swapped());
+    this.sized = new ResizeObserver(() => this.resized());
     this.sized.observe(this);
   }
 
@@ -24,9 +27,8 @@ export class FilmPlayer extends HTMLElement {
   }
 
   load(t) {
-    const said = this.querySelector("script[data-film]");
-    if (!said) return; // refused: the sentence stands there; the place is kept for what comes next
-    const film = JSON.parse(said.textContent);
+    const film = unfolded(this);
+    if (!film) return; // refused: the sentence stands there; the place is kept for what comes next
     const at = this.clock ? this.clock.placeIn(film) : t;
     this.clock?.pause();
     this.clock = new FilmClock(film, { moved: () => this.show(), changed: (on) => this.changed(on) });
@@ -38,14 +40,20 @@ export class FilmPlayer extends HTMLElement {
     this.clock.set(at);
   }
 
+  resized() {
+    if (this.clock) askForSeen(this);
+    this.show();
+  }
+
   show() {
     if (!this.clock) return;
     const { t, at, film } = this.clock;
-    (this.pictures.find(({ svg }) => svg.clientWidth > 0) ?? this.pictures[0]).show(t);
+    (this.pictures.find(({ svg }) => svg.matches(`.film-${seen()}`)) ?? this.pictures[0]).show(t);
     this.words(".film-caption", film.stops[at][3]);
     this.words("[data-clock]", wordsAt(film.clock, t));
     this.words("[data-slow]", wordsAt(film.slow, t));
     this.bar.show(t, at);
+    this.asking.follow();
     if (this.clock.standing) this.words("[data-heard]", film.stops[at][3]);
   }
 
@@ -56,7 +64,8 @@ export class FilmPlayer extends HTMLElement {
 
   click(event) {
     const link = event.target.closest("[data-go], [data-stop]");
-    if (!link || !this.clock || event.ctrlKey || event.metaKey) return;
+    if (!this.clock || event.ctrlKey || event.metaKey) return;
+    if (!link) return this.asking.press(event.target);
     event.preventDefault();
     if (link.dataset.stop !== undefined) this.go(Number(link.dataset.stop));
     else this[link.dataset.go]();
@@ -64,22 +73,12 @@ export class FilmPlayer extends HTMLElement {
 
   key(event) {
     if (!this.clock || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (!event.target.matches("film-player, [data-bar]")) return;
-    const fine = event.shiftKey;
-    const does = {
-      " ": () => this.play(),
-      ArrowRight: () => (fine ? this.seek(this.clock.t + FINE_S) : this.after()),
-      ArrowLeft: () => (fine ? this.seek(this.clock.t - FINE_S) : this.before()),
-      ".": () => this.seek(this.clock.t + FINE_S),
-      ",": () => this.seek(this.clock.t - FINE_S),
-      Home: () => this.go(0),
-      End: () => this.go(Infinity),
-      "[": () => this.faster(-1),
-      "]": () => this.faster(1),
-    }[event.key];
+    if (!event.target.matches("film-player, [data-bar], [data-go=why]")) return;
+    if (event.target.matches("[data-go]") && [" ", "Enter"].includes(event.key)) return; // a button is pressed
+    const does = deedOf(event, this.asking.walking);
     if (!does) return;
     event.preventDefault();
-    does();
+    does(this);
   }
 
   input(event) {
@@ -92,15 +91,24 @@ export class FilmPlayer extends HTMLElement {
   }
   before() { this.go(this.clock.at - 1); }
   after() { this.go(this.clock.at + (this.clock.standing ? 1 : 0)); }
+  why() { this.asking.walk(); }
 
   go(at) {
     const { stops } = this.clock;
     this.seek(stops[Math.min(Math.max(at, 0), stops.length - 1)][1]);
   }
 
+  // the passage that leads to a stop
+  watch(at) {
+    this.clock.set(this.clock.stops[at][0]);
+    this.clock.play(at);
+    this.focus();
+  }
+
   set(t) {
     this.clock.pause();
     this.clock.set(t);
+    this.dispatchEvent(new Event("film-moves"));
   }
 
   seek(t) {
@@ -124,26 +132,18 @@ export class FilmPlayer extends HTMLElement {
     const button = this.querySelector("[data-go=play]");
     button?.setAttribute("aria-pressed", String(playing));
     button?.setAttribute("aria-label", playing ? "pause" : "play");
-    if (!playing) this.tell();
+    if (!playing) return this.tell();
+    this.asking.leave();
+    this.dispatchEvent(new Event("film-moves"));
   }
 
   swapped() {
     this.load(0);
-    const question = this.querySelector("template[data-question]");
-    const place = document.getElementById("scene-question");
-    if (question && place && place.textContent.trim() !== question.content.textContent.trim()) {
-      place.replaceChildren(question.content.cloneNode(true));
-      document.getElementById("scene-verdict")?.replaceChildren();
-    }
     if (this.clock) this.tell();
   }
 
-  // the address of this moment
   tell() {
-    const query = new URLSearchParams(new FormData(document.getElementById("scene-form")));
-    query.delete("frame");
-    query.set("t", String(Math.round(this.clock.t * 1000) / 1000));
-    history.replaceState(null, "", `?${query}`);
+    tell(this.clock.t);
   }
 }
 

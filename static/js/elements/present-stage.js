@@ -1,5 +1,6 @@
 // <present-stage> is the stage of a projector: a remote's keys move it (PageDown and PageUp among them), b and w blank it,
-// f fills the screen. The frame is in the address, so that a reload lands on it.
+// f fills the screen. The frame, or the moment of a film, is in the address, so that a reload lands on it.
+import { FilmStops } from "./film-stops.js";
 import { Frames, REST_MS } from "./frames.js";
 
 const KEYS = {
@@ -19,7 +20,8 @@ const KEYS = {
 
 class PresentStage extends HTMLElement {
   connectedCallback() {
-    this.frames = new Frames(this);
+    this.film = this.querySelector("script[data-film]") && new FilmStops(this, () => this.tell());
+    this.frames = this.film ?? new Frames(this);
     this.speed = 1;
     this.digits = "";
     document.addEventListener("keydown", (event) => this.key(event));
@@ -50,8 +52,8 @@ class PresentStage extends HTMLElement {
   black() { this.blank("black"); }
   white() { this.blank("white"); }
   help() { this.helping.open ? this.helping.close() : this.helping.show(); }
-  slower() { this.speed = Math.max(0.25, this.speed / 2); }
-  faster() { this.speed = Math.min(4, this.speed * 2); }
+  slower() { this.pace(this.speed / 2); }
+  faster() { this.pace(this.speed * 2); }
 
   get helping() {
     return document.getElementById("stage-help");
@@ -73,7 +75,13 @@ class PresentStage extends HTMLElement {
     else this.dataset.blank = colour;
   }
 
+  pace(speed) {
+    this.speed = Math.min(Math.max(speed, 0.25), 4);
+    if (this.film) this.film.speed = this.speed;
+  }
+
   play() {
+    if (this.film) return this.film.toggle();
     clearInterval(this.timer);
     this.timer = this.timer ? null : setInterval(() => this.frames.at < this.frames.last ? this.step(1) : this.play(), REST_MS / this.speed);
   }
@@ -88,21 +96,32 @@ class PresentStage extends HTMLElement {
       delete this.dataset.blank; // the first key after black only brings the picture back
       return;
     }
-    if (!this.frames.show(this.frames.at + by)) return;
-    this.querySelector("[data-count]").textContent = this.frames.at + 1;
-    const query = new URLSearchParams(location.search);
-    query.set("frame", this.frames.at);
-    history.replaceState(null, "", `?${query}`);
+    if (this.frames.show(this.frames.at + by)) this.tell();
+  }
+
+  tell() {
+    if (!this.frames) return; // a film that is being set up
+    const { at } = this.frames;
+    this.querySelector("[data-count]").textContent = at + 1;
+    if (this.film) this.querySelector("[data-frame]").dataset.frame = at;
+    history.replaceState(null, "", `?${this.here(location.search, at)}`);
     for (const link of this.querySelectorAll(".stage-links a")) this.follow(link);
+  }
+
+  // a query with another frame, or with the moment at which a film rests between two
+  here(search, at) {
+    const query = new URLSearchParams(search);
+    const t = at === this.frames.at ? this.film?.between ?? null : null;
+    query.delete(t === null ? "t" : "frame");
+    query.set(t === null ? "frame" : "t", t ?? at);
+    return query;
   }
 
   // The links lead on from the frame that is shown, not from the one that was loaded.
   follow(link) {
     const by = { prev: -1, next: 1 }[link.rel] ?? 0;
-    const query = new URLSearchParams(link.search);
-    if (!by && !query.has("frame")) return;
-    query.set("frame", Math.max(0, Math.min(this.frames.last, this.frames.at + by)));
-    link.search = `?${query}`;
+    if (!by && !/[?&](frame|t)=/.test(link.search)) return;
+    link.search = `?${this.here(link.search, Math.max(0, Math.min(this.frames.last, this.frames.at + by)))}`;
   }
 }
 

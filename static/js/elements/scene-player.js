@@ -73,12 +73,6 @@ class ScenePlayer extends HTMLElement {
     if (!next.all.length) return; // refused: the sentence stands there; the place is kept for what comes next
     next.show(this.frames.at, false);
     this.frames = next;
-    const question = this.querySelector("template[data-question]");
-    const place = document.getElementById("scene-question");
-    if (question && place && place.textContent.trim() !== question.content.textContent.trim()) {
-      place.replaceChildren(question.content.cloneNode(true));
-      document.getElementById("scene-verdict")?.replaceChildren();
-    }
     this.tell();
   }
 

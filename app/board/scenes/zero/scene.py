@@ -77,4 +77,5 @@ ZERO = Scene(
     misconceptions=misconceptions,
     real="fsdp2",
     film=film,
+    proof="ZeRO-3",
 )
