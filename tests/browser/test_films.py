@@ -123,8 +123,9 @@ def test_the_front_page_without_motion_or_script_shows_the_end(visit: Visit, how
 def test_a_lesson_carries_its_film_at_the_right_stop(visit: Visit) -> None:
     page, film = visit("/lessons/four-strategies"), film_of("zero")
     at = next(at for at, stop in enumerate(film.stops) if stop.name == "prefetch")
-    clip = page.locator(f".lesson-scene film-once[data-stop='{at}']").first
-    page.locator(f".lesson-scene[hx-get*='/scenes/zero/clip?frame={at}']").scroll_into_view_if_needed()
+    place = page.locator(f".lesson-scene[hx-get*='/scenes/zero/clip?frame={at}']")
+    clip = place.locator("film-once")
+    place.scroll_into_view_if_needed()
     expect(clip.locator(".film-caption")).to_have_text(film.stops[at].caption)
     clip.locator("[data-go=play]").click()
     expect(clip.locator("[data-go=play]")).to_have_attribute("aria-label", "pause")
