@@ -183,7 +183,7 @@ def scene(tree: Tree) -> list[Ask]:
         ("scenes.ddp.", "scenes.ddp_again."),
         ('"ddp"', '"ddp-again"'),
         ("DDP = Scene(", "DDP_AGAIN = Scene("),
-        ('title="', 'title="Again: '),
+        ('TITLE = "', 'TITLE = "Again: '),
     )
     line = "from app.board.scenes.ddp.scene import DDP\n"
     tree.edit(

@@ -201,6 +201,6 @@ def test_no_page_has_inline_script_or_style(client: TestClient, path: str) -> No
 def test_a_scene_in_a_lesson_opens_at_the_same_frame(client: TestClient) -> None:
     page = client.get("/lessons/four-strategies").text
     frames = SCENES["ddp"].frames(SCENES["ddp"].values({}))
-    at = next(at for at, frame in enumerate(frames) if frame.name == "meanwhile")
+    at = next(at for at, frame in enumerate(frames) if frame.name == "it leaves")
     assert f"/scenes/ddp?frame={at}" in page
     assert frames[at].caption in html.unescape(page)

@@ -126,16 +126,19 @@ def written(
     lens: Lens,
     until: float,
     tall: float = LANE,
+    since: float = 0.0,
 ) -> None:
     """The same work as it is done: each cell fills behind the playhead.
 
-    until   film seconds from which the lane is gone
+    since, until   film seconds between which the lane is there
     """
     for at, cell in enumerate(cells):
         span = lens.span(cell.start, cell.end)
-        way = Way(axis.x(cell.start), y, here=False, wide=0).show(span[0][0], 0.0).grow(span, wide=1)
+        if span[0][0] >= until:
+            continue
+        way = Way(axis.x(cell.start), y, here=False, wide=0).show(max(span[0][0], since), 0.0).grow(span, wide=1)
         if until < lens.length:
-            way.hide(max(until, span[-1][0]))
+            way.hide(until)
         with picture.actor(f"{key}-{at}", "work", way, why=cell.why):
             width = max(axis.x(cell.end) - axis.x(cell.start), 1.2)
             picture.cells([(0, 0, width, tall)], fill=cell.fill)
@@ -154,7 +157,7 @@ def playhead(
         way.show(since)
     way.go(span, axis.right, top, eased=False)
     if until < lens.length:
-        way.hide(max(until, span[-1][0]))
+        way.hide(until)
     with picture.actor(key, "playhead", way):
         picture.line(0, 0, 0, bottom - top, ink="bad", stroke="thick", key="playhead")
 

@@ -19,6 +19,7 @@ class Ring:
     margins    x of the ring's way home, left and right of the GPUs
     lanes      left and right end of the axis of time
     under      y of the first lane; `strip` of the meter
+    home       how far above the GPUs the ring's way home runs, where they stand side by side
     """
 
     boxes: tuple[Point, ...]
@@ -30,6 +31,7 @@ class Ring:
     under: float
     strip: float
     rows: int
+    home: float = 34.0
 
     @property
     def tall(self) -> float:
@@ -67,7 +69,7 @@ class Ring:
         left, right = self.margins
         wide = self.boxes[0][1] == self.boxes[-1][1]
         if wide and gpu == DRAWN - 1:
-            top = self.boxes[0][1] - 34
+            top = self.boxes[0][1] - self.home
             return (right, y), (right, top), (left, top), (left, z)
         if wide or y == z:
             return ()

@@ -1,203 +1,169 @@
-"""The DDP film's GPUs: data, layers of weights with their gradients, and the buckets that leave them."""
+"""The DDP film's GPUs: a stack of layers each, the data that climb it and come down again, and the gradients they leave."""
 
 from itertools import pairwise
 
-from app.board.film.composition import Composition, running
-from app.board.film.lens import Span, plain
-from app.board.film.pieces import LETTERS, Axis, Cell, badge, coin, lane, named, playhead, written
-from app.board.film.ring import DRAWN, ring
-from app.board.film.track import Way
-from app.board.film.wire import Wire
-from app.board.scenes.ddp.story import HOPS, LAYERS, Story
+from app.board.film.composition import Composition
+from app.board.film.lens import Lens, Span
+from app.board.film.pieces import LETTERS, badge, faded, sweep
+from app.board.film.ring import DRAWN
+from app.board.film.track import BLINK, Way
+from app.board.scenes.ddp.case import LAYERS
+from app.board.scenes.ddp.places import PAD, places
+from app.board.scenes.ddp.story import Story
 from app.board.svg import OWNERS
-from engine.language.units import bytes_text, count_text, seconds_text
 
-KEPT = 0.58  # of a row's width: weights; the rest is for its gradients
-MIDDLE = (DRAWN - 1) / 2  # slot in the middle of a row
+RADIUS = 9.0  # of the data on their way
 
 
 class Floor:
-    """Four GPUs with their layers, a ring between them, and two lanes of time below."""
+    """Four GPUs with equal weights."""
 
     def __init__(self, picture: Composition, story: Story):
-        self.picture, self.story, self.case = picture, story, story.case
-        self.at, self.lens = ring(picture), story.lens
-        self.goes, self.comes = story.zoom, story.back
-        self.ends = story.turn[0][0]
-
-    def row(self, layer: int) -> int:
-        """The first layer is the lowest."""
-        return LAYERS - 1 - layer
+        self.picture, self.story = picture, story
+        self.at, self.lens, self.until = places(picture), story.lens, story.change[0][0]
 
     def draw(self) -> None:
-        self._frame()
         for gpu in range(DRAWN):
-            self._data(gpu)
+            self._gpu(gpu)
             for layer in range(LAYERS):
                 self._layer(gpu, layer)
-        for layer in range(LAYERS - 1):
-            self._bucket(layer)
-        self._lanes()
-        self._sent()
+                self._gradients(gpu, layer)
+                self._name(gpu, layer)
+            self._data(gpu)
+            self._equal(gpu)
 
-    def _twice(self, way: Way) -> Way:
-        """There before the bucket is looked into, and after."""
-        way.hide(self.goes[0][0], 0.5).show(self.comes[-1][0], 0.5)
-        return way.hide(self.ends, 0.3)
+    def _act(self, way: Way) -> Way:
+        return faded(way, self.lens, 0.0, self.until)
 
-    def _frame(self) -> None:
+    def _gpu(self, gpu: int) -> None:
         picture, at = self.picture, self.at
-        with picture.actor(
-            "ring", "wire", Way(0, 0).hide(self.ends, 0.3), why="the ring: each GPU sends to the next one only"
-        ):
-            for row in range(LAYERS):
-                for gpu in range(DRAWN):
-                    corners = at.hop(gpu, row, MIDDLE)[1:-1]
-                    for start, end in pairwise(corners):
-                        picture.line(*start, *end, ink="rule", stroke="thin", key=f"ring-{gpu}-{row}")
-        for gpu, (x, y) in enumerate(at.boxes):
-            with picture.actor(f"gpu-{gpu}", "gpu", Way(x, y).hide(self.ends, 0.3)):
-                picture.rectangle(0, 0, at.width, at.tall, key=f"gpu-{gpu}")
-                badge(picture, 14, -15, gpu, f"GPU {LETTERS[gpu]}")
-        gpus = self.case.gpus
-        note = (
-            f"{DRAWN} of {count_text(gpus)} GPUs drawn, {count_text(2 * (gpus - 1))} hops as {HOPS}"
-            if gpus > DRAWN
-            else "all GPUs drawn"
-        )
-        if picture.is_wide:
-            with picture.actor("drawn", "words", Way(0, at.strip + 66).hide(self.ends, 0.3)):
-                picture.text(0, 0, note, "remark")
+        with picture.actor(f"gpu-{gpu}", "gpu", self._act(Way(*at.boxes[gpu]))):
+            picture.rectangle(0, 0, at.width, at.tall, key=f"gpu-{gpu}")
+            badge(picture, 14, -15, gpu, f"GPU {LETTERS[gpu]}")
+        top, pitch, _ = at.bucket
+        with picture.actor(f"bucket-{gpu}", "tray", self._act(Way(*at.boxes[gpu])), why="a bucket of gradients"):
+            left, right, bottom = PAD - 6, at.width - PAD + 6, top + DRAWN * pitch
+            tray = ((left, top - 5), (left + 3, bottom), (right - 3, bottom), (right, top - 5))
+            picture.polyline(tray, ink="soft", key="bucket")
+        empty = self._empty(Way(at.boxes[gpu][0] + at.width / 2, at.seat(gpu, 1)[1] + at.bucket[2] / 2 + 5))
+        with picture.actor(f"empty-{gpu}", "words", empty):
+            picture.text(0, 0, "bucket", "remark", anchor="middle")
 
-    def _data(self, gpu: int) -> None:
-        """A slice of data falls into its GPU."""
-        (start, _), (end, _) = self.story.deal
-        x, y = self.at.boxes[gpu]
-        from_x, to_x = x + self.at.width - 46, x + self.at.width - 46
-        begin = start + 0.15 * gpu
-        way = Way(from_x, y - 60 if self.picture.is_wide else y - 40, here=False).show(begin + 0.2, 0.2)
-        way.go(plain(begin + 0.2, min(end, begin + 1.2)), to_x, y - 24)
-        with self.picture.actor(
-            f"data-{gpu}", "data", way.hide(self.ends, 0.3), why="its own slice of the data, other than everybody's"
-        ):
-            self.picture.rectangle(0, 0, 42, 18, fill="activations", radius=7, key=f"data-{gpu}")
+    def _empty(self, way: Way) -> Way:
+        return way.hide(self.story.fill[0] - 3 * BLINK, 3 * BLINK)
 
     def _layer(self, gpu: int, layer: int) -> None:
+        """A layer's weights: the same on all GPUs, swept while they compute and when they take the step."""
         picture, at, story = self.picture, self.at, self.story
-        x, y = at.seat(gpu, self.row(layer), 0)
-        width = at.slot * DRAWN
-        with picture.actor(
-            f"weights-{gpu}-{layer}", "weights", self._twice(Way(x, y)), why="weights: the same on every GPU"
+        x, y = at.layer(gpu, layer)
+        height = at.stack[2]
+        why = "weights of this layer, the same on every GPU"
+        with picture.actor(f"weights-{gpu}-{layer}", "weights", self._act(Way(x, y)), why=why):
+            picture.rectangle(0, 0, at.stacked, height, fill="weights", key=f"weights-{layer}")
+        spans = [self._forward(layer), self._backward(layer)]
+        sweep(picture, f"sweep-{gpu}-{layer}", x, y, at.stacked, height, spans, self.lens)
+        start, end = story.own[0][0], story.own[-1][0] - 0.5
+        way = Way(x, y, here=False, wide=0).show(start, 0.0).grow(((start, 0.0), (end, 1.0)), wide=1).hide(end, 0.4)
+        with picture.actor(f"step-{gpu}-{layer}", "step", way, why="the optimizer step: the same sum, the same change"):
+            picture.cells([(0, 0, at.stacked, height)], fill="sweep", ink="rule")
+
+    def _name(self, gpu: int, layer: int) -> None:
+        x, y = self.at.layer(gpu, layer)
+        with self.picture.actor(f"name-{gpu}-{layer}", "words", self._act(Way(x, y + self.at.stack[2] / 2 + 5))):
+            self.picture.text(-4, 0, f"L{layer + 1}", self.at.read, anchor="end")
+
+    def _forward(self, layer: int) -> tuple[float, float]:
+        each = self.story.forward / LAYERS
+        return layer * each, (layer + 1) * each
+
+    def _backward(self, layer: int) -> tuple[float, float]:
+        each, turn = (self.story.backward_ends - self.story.forward) / LAYERS, LAYERS - 1 - layer
+        return self.story.forward + turn * each, self.story.forward + (turn + 1) * each
+
+    # gradients
+
+    def _gradients(self, gpu: int, layer: int) -> None:
+        """Its own ones appear while backward is in this layer; the sum of all covers them as buckets come back."""
+        picture, story = self.picture, self.story
+        x, y, width, height = self.at.strip(gpu, layer)
+        gone = story.own[-1][0] - 0.6
+        for kind, key, span, why in (
+            ("gradient", "own", self.lens.span(*self._backward(layer)), "gradients of this GPU's own data"),
+            ("sum", "sum", self._summed(layer), "summed: the gradients of all data, here as on every GPU"),
         ):
-            picture.rectangle(0, 0, width * KEPT, at.row, fill="weights", key=f"weights-{layer}")
-        self._work(gpu, layer, x, y, width * KEPT)
-        self._gradients(gpu, layer, x + width * KEPT, y, width * (1 - KEPT))
-        (start, _), (end, _) = story.step
-        begin = start + 0.25 * layer
-        step = (
-            Way(x, y, here=False, wide=0).show(begin, 0.0).grow(plain(begin, begin + 0.6), wide=1).hide(end - 0.1, 0.3)
-        )
-        with picture.actor(f"step-{gpu}-{layer}", "optimizer", step, why="the optimizer: the same step on every GPU"):
-            picture.cells([(0, 0, width * KEPT, at.row)], fill="w", ink="rule")
+            way = Way(x, y, here=False, shown=0).show(span[0][0], 0.0).uncover(span).hide(gone, 0.4)
+            with picture.actor(f"{key}-{gpu}-{layer}", kind, way, window=(width, height), why=why):
+                if kind == "gradient":
+                    picture.cells([(0, 0, width, height)], fill=OWNERS[gpu], ink="")
+                    picture.cells([(0, 0, width, height)], fill="hatched")
+                else:
+                    band = height / DRAWN
+                    for owner in range(DRAWN):
+                        picture.cells([(0, owner * band, width, band)], fill=OWNERS[owner], ink="")
+                    picture.cells([(0, 0, width, height)])
 
-    def _work(self, gpu: int, layer: int, x: float, y: float, width: float) -> None:
-        """A shade crosses a layer while it computes: forward, then backward."""
-        way = Way(x, y, here=False, wide=0)
-        for busy in (self.story.forward(layer), self.story.backward(layer)):
-            span = self.lens.span(busy.start, busy.end)
-            way.grow(((span[0][0], 0.0), (span[0][0], 1.0)), wide=0).grow(span, wide=1)
-            self._seen(way, span)
-        with self.picture.actor(f"sweep-{gpu}-{layer}", "sweep", way, why="this layer computes"):
-            self.picture.cells([(0, 0, width, self.at.row)], fill="sweep", ink="rule")
+    def _summed(self, layer: int) -> Span:
+        """While the sums of a layer come in: its share of all buckets, last layer first."""
+        buckets, turn = self.story.buckets, LAYERS - 1 - layer
+        first, last = (buckets.k * at / LAYERS for at in (turn, turn + 1))
+        moments = [(self.story.forward + e, done) for e, done in _between(self.story, first, last)]
+        return progress(self.lens, moments)
 
-    def _seen(self, way: Way, span: Span) -> None:
-        """There for a span, as far as the floor is in view then."""
-        start, end = span[0][0], span[-1][0]
-        goes, comes = self.goes[0][0], self.comes[-1][0]
-        for since, until in ((start, min(end, goes)), (max(start, comes), end)):
-            if until > since:
-                way.show(since, 0.0).hide(until, 0.1)
+    # data
 
-    def _gradients(self, gpu: int, layer: int, x: float, y: float, width: float) -> None:
-        """Its own gradients grow as backward goes; once summed they are everybody's."""
-        picture, story, tall = self.picture, self.story, self.at.row
-        busy, summed = story.backward(layer), self.lens.ends(story.sums[layer].end)
-        span = self.lens.span(busy.start, busy.end)
-        own = Way(x, y, here=False, shown=0).uncover(span)
-        self._seen(own, ((span[0][0], 0.0), (max(summed, span[-1][0]), 1.0)))
-        with picture.actor(
-            f"gradient-{gpu}-{layer}",
-            "gradient",
-            own,
-            window=(width, tall + 2),
-            why="gradients of this layer, from its own data",
-        ):
-            picture.path(_box(width - 2, tall), fill=OWNERS[gpu], stroke="thin")
-            picture.path(_box(width - 2, tall), fill="hatched", ink="")
-        start = self.story.step[0][0]
-        both = Way(x, y, here=False).show(max(summed, self.comes[-1][0]), 0.15).hide(start + 0.25 * layer + 0.4, 0.3)
-        with picture.actor(
-            f"summed-{gpu}-{layer}", "summed", both, why="the sum of all GPUs' gradients: the same everywhere"
-        ):
-            for owner in range(DRAWN):
-                picture.cells([((width - 2) / DRAWN * owner, 0, (width - 2) / DRAWN, tall)], fill=OWNERS[owner])
-            picture.path(_box(width - 2, tall), fill="hatched", ink="")
+    def _data(self, gpu: int) -> None:
+        """A slice of the data falls in, climbs the layers, and its error comes down again."""
+        picture, at, story, lens = self.picture, self.at, self.story, self.lens
+        above, low, high = (at.shaft_at(gpu, layer) for layer in (LAYERS + 0.15, 0, LAYERS - 1))
+        turned = lens.begins(story.forward)
+        start = (above[0], at.boxes[gpu][1] - 16)
+        up = Way(*start).go(story.data, *low).go(lens.span(0.0, story.forward), *high, eased=False).hide(turned)
+        with picture.actor(f"data-{gpu}", "data", up, why="this GPU's own slice of the batch: no other GPU sees it"):
+            self._marble(gpu)
+        down = Way(*high, here=False).show(turned + BLINK)
+        span = lens.span(story.forward, story.backward_ends)
+        down.go(span, *low, eased=False).hide(span[-1][0] + 0.2, 0.4)
+        with picture.actor(f"error-{gpu}", "error", down, why="what its own loss says of its weights, layer by layer"):
+            self._marble(gpu, "hatched")
 
-    def _bucket(self, layer: int) -> None:
-        """A later bucket on the ring: four coins, hop by hop, as far as the floor is in view."""
-        busy, sent = self.story.sums[layer], self.case.gradients.value / LAYERS / DRAWN
-        view = self.story.lens(self.comes[-1][0]) if self.comes[-1][0] > 0 else 0.0
-        for owner in range(DRAWN):
-            rides = []
-            for hop in range(HOPS):
-                start, end = busy.part(hop, HOPS)
-                gpu = (owner + hop) % DRAWN
-                wire = Wire(f"{gpu}-{layer}", self.at.hop(gpu, self.row(layer), MIDDLE))
-                if start >= view:
-                    rides.append((start, end, wire, sent))
-            if rides:
-                coin(self.picture, f"bucket-{layer}-{owner}", owner, rides, self.lens, "hatched")
+    def _marble(self, gpu: int, over: str = "") -> None:
+        picture = self.picture
+        if over:
+            picture.circle(0, 0, RADIUS + 4, fill=OWNERS[gpu], key=f"error-{gpu}")
+            picture.circle(0, 0, RADIUS + 4, fill=over, key=f"error-{gpu}")
+        picture.circle(0, 0, RADIUS, fill=OWNERS[gpu], key=f"data-{gpu}")
+        picture.text(0, 5, LETTERS[gpu], self.at.read, anchor="middle", ink="letter")
 
-    def _lanes(self) -> None:
-        story, at = self.story, self.at
-        axis = Axis(*at.lanes, 0.0, max(story.step_ends, story.sums[0].end))
-        compute = [
-            Cell(b.start, b.end, f"L{layer + 1}", "f", "forward")
-            for layer, b in enumerate(map(story.forward, range(LAYERS)))
-        ]
-        compute += [
-            Cell(b.start, b.end, f"L{layer + 1}", "b", "backward")
-            for layer, b in ((k, story.backward(k)) for k in reversed(range(LAYERS)))
-        ]
-        wires = [Cell(b.start, b.end, "", "dp", "a bucket on its way round the ring") for b in reversed(story.sums)]
-        y, z = at.under, at.under + 30
-        for words, top, cells in (("compute", y, compute), ("wires", z, wires)):
-            with self.picture.actor(f"lane-{words}", "words", Way(0, 0).hide(self.ends, 0.3)):
-                self.picture.text(0, top + 18, words, "remark", ink="ink")
-                lane(self.picture, axis, top, cells)
-            written(self.picture, words, axis, top, cells, self.lens, self.ends)
-        with self.picture.actor("lane-names", "words", Way(0, 0).hide(self.ends, 0.3)):
-            named(self.picture, axis, y, compute)
-        playhead(self.picture, "now", axis, y - 8, z + 30, self.lens, 0.0, self.ends)
-
-    def _sent(self) -> None:
-        """What each GPU has sent so far: it runs only while bytes do."""
-        story, whole = self.story, self.case.sent.value
-
-        def words(t: float) -> str:
-            if not 0 < t <= self.ends:
-                return ""
-            e = self.lens(t)
-            done = sum(min(max((e - b.start) / (b.end - b.start), 0.0), 1.0) for b in story.sums) / LAYERS
-            return f"{bytes_text(whole * done)} sent by each"
-
-        below = 18 if self.picture.is_wide else 42
-        self.picture.runs(
-            "sent", self.at.lanes[1], self.at.strip + below, running(self.lens.length, words), anchor="end"
-        )
-        with self.picture.actor("step-time", "words", Way(self.at.lanes[0], self.at.strip + 18).hide(self.ends, 0.3)):
-            self.picture.text(0, 0, f"step {seconds_text(story.step_ends)}", "number")
+    def _equal(self, gpu: int) -> None:
+        """A tick where the copies are equal again."""
+        x, y = self.at.shaft_at(gpu, LAYERS / 2 - 0.5)
+        way = Way(x - 8, y + 6, here=False).show(self.story.own[-1][0] - 0.4)
+        with self.picture.actor(f"equal-{gpu}", "verdict", faded(way, self.lens, 0.0, self.until)):
+            self.picture.tick(0, 0, 17, key=f"equal-{gpu}")
 
 
-def _box(width: float, tall: float) -> str:
-    return f"M{0} {0}h{width:.1f}v{tall:.1f}h{-width:.1f}z"
+EXACT = 40  # buckets up to which each is seen to come back by itself; more of them look even
+
+
+def _between(story: Story, first: float, last: float) -> list[tuple[float, float]]:
+    """When how much of the buckets from first to last is summed: (since backward began, share)."""
+    buckets = story.buckets
+    if buckets.k > EXACT:
+        start = buckets.wire(int(first)).start
+        return [(start, 0.0), (buckets.wire(max(int(last) - 1, 0)).end, 1.0)]
+    steps = [(span.start, span.end, at) for at in range(buckets.k) if (span := buckets.wire(at))]
+    found: list[tuple[float, float]] = []
+    for start, end, at in steps:
+        low, high = max(first, at), min(last, at + 1)
+        if low < high:
+            for done in (low, high):
+                found.append((start + (end - start) * (done - at), (done - first) / (last - first)))
+    return found
+
+
+def progress(lens: Lens, moments: list[tuple[float, float]]) -> Span:
+    """A way that is so far at such moments of engine time, at one pace between two of them."""
+    span: list[tuple[float, float]] = []
+    for (e0, u0), (e1, u1) in pairwise(moments):
+        span += [(t, u0 + (u1 - u0) * u) for t, u in lens.span(e0, e1)]
+    return tuple(sorted(span))

@@ -1,21 +1,13 @@
 """Data parallel: copies, a gradient sum, and how it hides behind the backward pass."""
 
 from app.board.scenes.base import Frame, Misconception, Scene, Values, stills
-from app.board.scenes.ddp.case import CLUSTER, Case
+from app.board.scenes.ddp.case import CLUSTER, KNOBS, Case
 from app.board.scenes.ddp.film import TITLE, film
 from engine.asking.question import Question
 from engine.language.formula import Term
-from engine.language.inputs import Amount
 from engine.language.units import bytes_text, count_text, seconds_text
 from engine.memory.state import state_bytes
 from engine.network.collectives import ring_all_reduce_sent_bytes
-
-KNOBS = (
-    Amount("gpus", "GPUs", 4, 4, 1024, scale="doubling"),
-    Amount("billions", "parameters", 7, 1, 70, unit="billion"),
-    Amount("bucket", "bucket", 25, 1, 1024, unit="MiB"),
-    Amount("tokens", "tokens per GPU", 8192, 256, 65536, scale="doubling"),
-)
 
 
 def frames(values: Values) -> tuple[Frame, ...]:
@@ -34,7 +26,16 @@ def question(values: Values) -> Question:
 
 def numbers(values: Values) -> tuple[Term, ...]:
     case = Case(values)
-    return (case.gradients, case.sent, case.buckets, case.traffic, case.backward, case.tail)
+    return (
+        case.gradients,
+        case.sent,
+        case.hops,
+        case.buckets,
+        case.slice,
+        case.traffic,
+        case.backward,
+        case.tail,
+    )
 
 
 def misconceptions(values: Values) -> tuple[Misconception, ...]:

@@ -1,185 +1,230 @@
-"""The DDP film's passages: one step of four GPUs that hold the same, and the same step without overlap."""
+"""The DDP film's passages: what happens when, in film seconds and in engine time."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from app.board.film.film import Script
-from app.board.film.lens import Lens, Span
+from app.board.film.lens import Lens, Span, plain
 from app.board.film.ring import DRAWN
-from app.board.scenes.ddp.case import Case
-from engine.language.units import bytes_text, count_text, seconds_text, share_text
+from app.board.scenes.ddp.case import CLUSTER, LAYERS, Case
+from engine.language.units import bytes_text, count_text, counted, digits_text, seconds_text, share_text
+from engine.lens.buckets import ring_all_reduce_hops
+from engine.lens.sharded import Span as Busy
+from engine.lens.turns import ring_hops
 from engine.network.collectives import ring_all_reduce_sent_bytes
 
-LAYERS = 4  # in the picture: enough to see that the last one is first
-HOPS = 2 * (DRAWN - 1)  # of the ring that is drawn: sums, then copies
+HOPS = DRAWN - 1  # drawn of a lap
+LAPS = 2  # one of sums, one of copies
+CLEARED = 0.3  # s in which a bucket is emptied
+STILL = 0.2  # s before a ring sets out
 
 
 @dataclass(frozen=True)
-class Busy:
-    """From when to when, since the step began.   [s]"""
+class Round:
+    """One bucket on its way, in engine time since the step began.
 
-    start: float
-    end: float
+    falls   film seconds in which its gradients come to lie in it
+    """
 
-    def part(self, at: int, count: int) -> tuple[float, float]:
-        """One of so many equal parts."""
-        each = (self.end - self.start) / count
-        return self.start + at * each, self.start + (at + 1) * each
+    bucket: int
+    falls: tuple[float, float]
+    wire: Busy
+
+    def hop(self, at: int) -> tuple[float, float]:
+        """When one of the drawn hops begins and ends: the time of all hops, dealt evenly."""
+        return ring_hops(self.wire.start, self.wire.end, LAPS * HOPS)[at]
 
 
 class Story:
-    """The film of one setting of the knobs: its script, and the moments that its drawings need."""
+    """The film of one setting of the knobs: its script and the moments that its drawings need."""
 
     def __init__(self, case: Case):
         self.case, self.script = case, Script()
+        self.forward, self.buckets = case.forward.value, case.passing
+        self.backward_ends = self.forward + case.backward.value
+        self.step_ends = self.forward + self.buckets.end
+        self.late = self.backward_ends + case.traffic.value - self.step_ends  # what the step loses without overlap
+        self.race_ends = self.step_ends + self.backward_ends + case.traffic.value
         self._passes()
         self._ring()
-        self._end()
+        self._tail()
         self._race()
+        self._growth()
         self.lens: Lens = self.script.lens
+        self.rounds = self._rounds()
 
-    def forward(self, layer: int) -> Busy:
-        """When a layer computes forward; from 0, the first one first."""
-        return Busy(*Busy(0.0, self.case.forward.value).part(layer, LAYERS))
-
-    def backward(self, layer: int) -> Busy:
-        """When it computes backward: the last one first."""
-        start = self.case.forward.value
-        return Busy(*Busy(start, start + self.case.backward.value).part(LAYERS - 1 - layer, LAYERS))
-
-    @cached_property
-    def sums(self) -> tuple[Busy, ...]:
-        """When the gradients of each layer travel; by layer. A bucket waits for its layer and for those before it."""
-        return self._sums(overlap=True)
-
-    @cached_property
-    def late_sums(self) -> tuple[Busy, ...]:
-        """The same without overlap: after the backward pass."""
-        return self._sums(overlap=False)
-
-    def _sums(self, *, overlap: bool) -> tuple[Busy, ...]:
-        """Buckets leave as they fill, so a layer's traffic ends one bucket after the layer, if the wires keep up."""
-        case, found = self.case, []
-        each, bucket = case.traffic.value / LAYERS, case.traffic.value / case.buckets.value
-        ends = self.passes_end + case.tail.value
-        free = case.forward.value + case.backward.value / case.buckets.value if overlap else self.passes_end
-        for layer in reversed(range(LAYERS)):
-            ready = min(self.backward(layer).end + bucket, ends - layer * each) - each
-            start = max(ready, free) if overlap else free
-            free = start + each
-            found.append(Busy(start, free))
-        return tuple(reversed(found))
+    def wire(self, bucket: int) -> Busy:
+        """While a bucket travels, since the step began."""
+        span = self.buckets.wire(bucket)
+        return Busy(self.forward + span.start, self.forward + span.end)
 
     @property
-    def passes_end(self) -> float:
-        return self.backward(0).end
+    def last(self) -> int:
+        return self.buckets.k - 1
 
-    @property
-    def step_ends(self) -> float:
-        return max(self.sums[0].end, self.passes_end)
+    def _rounds(self) -> tuple[Round, Round]:
+        """The first bucket and the last one: these two are seen on their way."""
+        cleared = self.lens.ends(self.wire(0).end) + CLEARED
+        filled = self.buckets.filling(self.last)
+        start, end = (self.lens.ends(self.forward + e) for e in (filled.start, filled.end))
+        falls = max(start, cleared), max(end, cleared + CLEARED)
+        return Round(0, self.fill, self.wire(0)), Round(self.last, falls, self.wire(self.last))
 
-    @property
-    def race_ends(self) -> float:
-        return self.step_ends + self.late_sums[0].end
+    # passages
 
     def _passes(self) -> None:
         case, script = self.case, self.script
-        gpus = count_text(case.gpus)
+        others = case.gpus - DRAWN
+        alike = f"{count_text(others)} more are alike." if others else "These are all."
         script.open(
             "same weights",
-            f"{gpus} GPUs, the same weights in each.",
-            f"Four of {gpus} GPUs, each with the same {LAYERS} layers drawn. A slice of data waits above each of them.",
+            "All hold the same weights. Each gets its own slice of the data.",
+            f"{DRAWN} GPUs, A to D, each with a stack of the same {LAYERS} layers and an empty bucket; {alike} "
+            "A data slice waits above each.",
         )
-        self.deal = script.passage(
-            "own data",
-            1.8,
-            "Each is dealt its own slice of the data.",
-            f"A slice of data lies in each GPU: {count_text(case.values['tokens'])} tokens, other ones everywhere.",
-        )
-        script.passage(
+        self.data: Span = script.run(1.5)
+        script.run(3.0, until=self.forward)
+        script.stop(
             "forward",
-            2.2,
-            "Forward climbs through the layers: the same function, other data.",
-            f"All layers of all GPUs compute for {case.forward.text}; the losses differ. The wires are empty.",
-            until=case.forward.value,
+            "Forward climbs. Same function, different data, empty wires.",
+            f"All layers of all {case.gpus} GPUs have computed for {case.forward.text}. The wires are empty.",
         )
-        script.passage(
-            "a bucket fills",
-            1.8,
-            "Backward begins at the last layer; its gradients fill the first bucket.",
-            f"Gradients of the last layer lie beside its weights. A bucket holds {case.values['bucket']:g} MiB; "
-            f"{case.buckets.text} make all of them, drawn as {LAYERS}: one for each layer.",
-            until=self.sums[LAYERS - 1].start,
+        span = script.passage(
+            "first bucket",
+            2.4,
+            "Backward comes down from the last layer. Its gradients fill a bucket.",
+            f"Gradients of the last layer lie in its row and in the bucket below, {bytes_text(case.bucket_bytes)} in "
+            f"{count_text(case.gpus)} slices, {DRAWN} of them drawn. Each GPU knows only the gradients of its own data.",
+            until=self.wire(0).start,
         )
+        self.fill = (span[0][0], span[-1][0])
 
     def _ring(self) -> None:
-        case, script, first = self.case, self.script, self.sums[LAYERS - 1]
-        half = (first.start + first.end) / 2
-        self.zoom = script.run(0.9)
-        self.sum = script.run(3.0, until=half)
-        script.stop(
-            "a lap of sums",
-            "Four slices move at once, one GPU on, and pick up what they find.",
-            f"After a lap of sums every GPU has one slice that holds the gradients of all. {count_text(case.gpus - 1)} hops, "
-            f"drawn as {DRAWN - 1}.",
+        case, first, laps = self.case, Round(0, self.fill, self.wire(0)), self.case.gpus - 1
+        goes_on = first.hop(0)[1] < self.backward_ends
+        self._hops(
+            "it leaves",
+            1.5,
+            first.hop(0)[1],
+            "The full bucket leaves in slices, while backward goes on beside it."
+            if goes_on
+            else "The full bucket leaves in slices, one to the right each.",
+            f"One of {case.buckets.text} is on the wires: each GPU passes another slice of {bytes_text(case.slice.value)} to the next one.",
         )
-        self.copy = script.run(2.6, until=first.end)
-        script.stop(
-            "a lap of copies",
-            "Nothing is added any more: whole slices go on and leave a copy.",
-            f"Everyone holds the sum. Each GPU sends {case.sent.text} in all for {case.gradients.text} of gradients; "
-            "backward never stopped.",
+        self._hops(
+            "the ring",
+            2.2,
+            first.hop(HOPS - 1)[1],
+            "Each slice gains the gradients of every GPU it comes to.",
+            f"After {counted(laps, 'hop')} of sums every GPU has one slice with the gradients of all; faded is what was sent on.",
+        )
+        self._hops(
+            "copies",
+            2.4,
+            first.wire.end,
+            "Now the finished slices go on, and leave a copy everywhere.",
+            f"After {counted(laps, 'hop')} of copies all GPUs have the whole sum of the bucket, {seconds_text(first.wire.end - first.wire.start)} "
+            f"after it left. Each sent {bytes_text(case.sent.value / case.buckets.value)}.",
         )
 
-    def _end(self) -> None:
-        case, script = self.case, self.script
-        self.back = script.run(0.8)
-        before = max(self.passes_end, script.points[-1][1])
-        script.run(2.6, until=before)
+    def _hops(self, name: str, seconds: float, until: float, caption: str, description: str) -> None:
+        """Some hops of the ring; before they set out one sees where everything lies."""
+        self.script.run(STILL)
+        self.script.run(seconds, until=until)
+        self.script.stop(name, caption, description)
+
+    def _tail(self) -> None:
+        case, script, last = self.case, self.script, self.wire(self.last)
+        self.back = script.run(3 * CLEARED)
+        filling = self.forward + self.buckets.filling(self.last).start
+        for seconds, until in ((2.4, filling), (0.8, self.backward_ends), (0.8, last.start)):
+            self._on(seconds, until)
+        script.run(1.8, until=last.end)
+        hidden = case.traffic.value <= case.backward.value
         script.stop(
-            "meanwhile",
-            "Buckets leave as they fill, and backward never stops for them.",
-            f"The backward pass takes {case.backward.text}, all traffic {case.traffic.text}.",
-        )
-        many = ring_all_reduce_sent_bytes(S=case.gradients.value, n=1024)
-        self.tail = script.passage(
             "the tail",
-            1.4,
-            f"Only the last bucket sticks out: by {case.tail.text} of {case.traffic.text}.",
-            f"{case.tail.text} shows past the backward pass. On {count_text(1024)} GPUs each would send {bytes_text(many)}: bytes "
-            "saturate, only the hops grow.",
-            until=max(before, self.step_ends),
+            "Bucket after bucket does the same. Only the last one sticks out."
+            if hidden
+            else "The wires are slower than backward: buckets queue and stick out.",
+            f"All {case.buckets.text} are summed. Of {case.traffic.text} of traffic {case.tail.text} shows past the "
+            f"backward pass of {case.backward.text}.",
         )
-        self.step = script.passage(
-            "equal again",
-            1.8,
-            "The same sum, the same step: all are equal again.",
-            "The optimizer takes the same step everywhere; gradients are gone, and all GPUs hold equal weights again.",
-        )
+
+    def _on(self, seconds: float, until: float) -> None:
+        """On to a moment of engine time, if it is still to come."""
+        if until > self.script.points[-1][1]:
+            self.script.run(seconds, until=until)
 
     def _race(self) -> None:
         case, script = self.case, self.script
-        longer = self.late_sums[0].end / self.step_ends - 1
-        self.turn = script.run(0.6)
-        script.run(3.0, until=self.race_ends)
-        self.gap = script.run(0.8)
+        self.own = script.passage(
+            "equal again",
+            1.8,
+            "All hold the same sum, take the same step, and are equal again.",
+            f"The gradients are used and gone; all {case.gpus} GPUs changed their weights alike and hold equal copies.",
+        )
+        on = self.step_ends
+        self.change = script.run(0.6)
+        script.run(3.4, until=self.race_ends)
+        self.gap = script.run(0.9)
         script.stop(
             "without overlap",
-            f"Without overlap the wires wait, then the GPUs: {share_text(longer)} longer.",
-            f"Above, buckets leave as they fill: {seconds_text(self.step_ends)}. Below, all {case.traffic.text} of traffic come after "
-            f"the backward pass: {seconds_text(self.late_sums[0].end)}.",
+            f"Without overlap the sum waits for backward: the step is {share_text(self.late / on)} longer.",
+            f"Above, {case.traffic.text} of traffic lie beside the backward pass and {case.tail.text} show; below, all "
+            f"of it follows backward. The step takes {seconds_text(on)} against {seconds_text(on + self.late)}.",
+        )
+
+    def _growth(self) -> None:
+        case, script = self.case, self.script
+        self.turn = script.run(0.5)
+        self.grow = script.run(3.4)
+        few, many = self.counts[0], self.counts[-1]
+        sent = [bytes_text(ring_all_reduce_sent_bytes(case.gradients.value, n)) for n in (few, many)]
+        hops = [count_text(ring_all_reduce_hops(n)) for n in (few, many)]
+        script.stop(
+            "more GPUs",
+            "More GPUs: the bytes stop at twice the gradients; the hops go on.",
+            f"From {few} to {count_text(many)} GPUs each one sends {sent[0]} to {sent[1]}, never more than "
+            f"{bytes_text(LAPS * case.gradients.value)}; a sum takes {hops[0]} to {hops[1]} hops, each of a smaller slice. "
+            "What a hop costs beside its bytes is left out of the times.",
         )
 
     @property
-    def act(self) -> tuple[float, float]:
-        """The film without its race.   [film seconds]"""
-        return 0.0, self.turn[0][0]
+    def counts(self) -> tuple[int, ...]:
+        """GPUs of the last passage: doublings from those drawn, and the knob's own."""
+        found, n = {self.case.gpus}, DRAWN
+        while n <= 128 * CLUSTER.gpus_per_node:
+            found.add(n)
+            n *= 2
+        return tuple(sorted(found))
 
-    @property
-    def close(self) -> Span:
-        """While the bucket is looked into."""
-        return ((self.zoom[-1][0], 0.0), (self.back[0][0], 1.0))
+    # what is told while it runs
 
     def clock(self, e: float) -> str:
-        """The engine's time as words: of the step, then of the race."""
-        return "" if e <= 0 else seconds_text(e if e <= self.step_ends else e - self.step_ends)
+        """The engine's time as words: of the step, then of the race, which begins anew."""
+        if e <= 0:
+            return ""
+        return seconds_text(e if e <= self.step_ends else e - self.step_ends)
+
+    def doing(self, t: float) -> str:
+        """What is on the wires, as words."""
+        e = self.lens(t)
+        if e < self.forward or not t < self.own[0][0]:
+            return ""
+        for turn in self.rounds:
+            for at in range(LAPS * HOPS):
+                start, end = turn.hop(at)
+                if start <= e < end:
+                    lap = "sum" if at < HOPS else "copy"
+                    return f"bucket {count_text(turn.bucket + 1)}, hop {at % HOPS + 1} of {HOPS}: {lap}"
+        now = min(int(self.buckets.full(e - self.forward)) + 1, self.buckets.k)
+        return f"bucket {digits_text(now, 9)} of {digits_text(self.buckets.k, 9)}"
+
+    def sent(self, t: float) -> float:
+        """What each GPU has sent in the step.   [bytes]"""
+        return self.case.sent_by(min(self.lens(t), self.step_ends) - self.forward)
+
+
+def quarter(falls: tuple[float, float], row: int) -> Span:
+    """When the gradients of one slice of a bucket fall, in film seconds."""
+    start, end = falls
+    return plain(start + (end - start) * row / DRAWN, start + (end - start) * (row + 1) / DRAWN)

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from app.board.scenes.base import Values
+from app.board.scenes.data_wires import ring_bandwidth
 from engine.catalog.hardware import Cluster, cluster_named
 from engine.catalog.model import Model, model_named
-from engine.language.formula import Given, Term, Value
+from engine.language.formula import Term, Value
 from engine.language.inputs import Amount
 from engine.lens.sharded import (
     LayerPass,
@@ -20,7 +21,7 @@ from engine.lens.sharded import (
 )
 from engine.memory.parameters import count
 from engine.memory.state import held_bytes, state_bytes
-from engine.network.collectives import group_bytes_per_s, ring_all_reduce_sent_bytes, ring_half_s
+from engine.network.collectives import ring_all_reduce_sent_bytes, ring_half_s
 from engine.step.overlap import backward_s, forward_s
 
 SHAPE: Model = model_named("llama-3-70b")  # whose proportions a model of any size is given
@@ -81,11 +82,7 @@ class Case:
 
     @cached_property
     def bandwidth(self) -> Value:
-        local, nvlink = CLUSTER.gpus_per_node, CLUSTER.gpu.fact("nvlink_bytes_per_s")
-        if self.gpus <= local:  # the ring never leaves NVLink
-            return Given("bandwidth inside the node", nvlink.value, nvlink.unit, nvlink.source)
-        wires = {"V": nvlink.value, "B": CLUSTER.nic_bytes_per_s}
-        return group_bytes_per_s.explain("bandwidth between nodes", **wires, w=1.0, e=1.0, l=local)
+        return ring_bandwidth(CLUSTER, self.gpus)
 
     @cached_property
     def gather(self) -> Term:

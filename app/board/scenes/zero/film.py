@@ -3,12 +3,12 @@
 from app.board.film.composition import Composition
 from app.board.film.film import Clock, Film
 from app.board.scenes.base import Values
+from app.board.scenes.data_wires import whole_nodes
 from app.board.scenes.zero.case import CLUSTER, Case
 from app.board.scenes.zero.race import draw_race
 from app.board.scenes.zero.state import State
 from app.board.scenes.zero.step import Step
 from app.board.scenes.zero.story import Story
-from engine.language.refusal import Refusal
 
 TITLE = "ZeRO and FSDP: borrow a layer just in time"
 
@@ -16,10 +16,7 @@ TITLE = "ZeRO and FSDP: borrow a layer just in time"
 def film(values: Values) -> Film:
     """The film for a setting of the knobs, or a Refusal of what fits no picture."""
     case = Case(values)
-    local = CLUSTER.gpus_per_node
-    if case.gpus > local and case.gpus % local:
-        rule = f"GPUs come in nodes of {local}: above {local} the group is made of whole nodes"
-        raise Refusal("gpus", case.gpus, rule, str(max(1, round(case.gpus / local)) * local))
+    whole_nodes(CLUSTER, case.gpus)
     story = Story(case)
 
     def draw(picture: Composition) -> None:
