@@ -14,7 +14,9 @@ from app.lessons.lesson import Lesson, rendered
 MOST_WORDS = 45
 MOST_ROWS = 7
 SECTION = re.compile(r'<h2 id="[^"]*">(.*?)</h2>(.*?)(?=<h2 id=|\Z)', re.DOTALL)
-PICTURE = re.compile(r'<figure class="figure lesson-(?:scene|plan)"[^>]*>(.*?)<figcaption>(.*?)</figcaption>', re.DOTALL)
+PICTURE = re.compile(
+    r'<figure class="figure lesson-(?:scene|plan)"[^>]*>(.*?)<figcaption>(.*?)</figcaption>', re.DOTALL
+)
 FORMULA = re.compile(
     r'<figure class="lesson-formula"[^>]*>\s*(<math.*?</math>)\s*<figcaption>(.*?)</figcaption>', re.DOTALL
 )

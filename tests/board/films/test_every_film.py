@@ -179,3 +179,11 @@ def outline(film: Film, stop: Stop) -> str:
         lines.append(f"  {picture.form}: {shown} of {len(picture.actors)} actors, {digest}")
     lines += [f"  {word.text} @ {word.left:.0f},{word.top:.0f}" for word in words_at(film.wide, stop.t)]
     return "\n".join(lines)
+
+
+@EACH
+def test_the_stop_that_shows_the_answer_exists_at_every_setting(name: str) -> None:
+    proof = FILMS[name].proof
+    assert proof, "a question that no passage answers"
+    for given, film in films(name):
+        assert proof in [stop.name for stop in film.stops], given

@@ -70,4 +70,5 @@ CP = Scene(
     misconceptions=misconceptions,
     real="cp",
     film=film,
+    proof="finish flags",
 )

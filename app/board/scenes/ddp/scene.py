@@ -72,4 +72,5 @@ DDP = Scene(
     misconceptions=misconceptions,
     real="ddp",
     film=film,
+    proof="copies",
 )

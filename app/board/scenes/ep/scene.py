@@ -71,4 +71,5 @@ EP = Scene(
     misconceptions=misconceptions,
     real="ep",
     film=film,
+    proof="dispatch",
 )

@@ -38,4 +38,5 @@ FAILURES = Scene(
     misconceptions=misconceptions,
     real="kill-rank",
     film=film,
+    proof="half a year",
 )

@@ -31,4 +31,5 @@ LAYOUT = Scene(
     misconceptions=misconceptions,
     real="3d",
     film=film,
+    proof="gradients meet",
 )

@@ -82,4 +82,5 @@ TP = Scene(
     misconceptions=misconceptions,
     real="tp",
     film=film,
+    proof="the mirror",
 )
