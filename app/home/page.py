@@ -1,7 +1,7 @@
 """The front of the board: the question, why it is hard, and the way through it."""
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -68,14 +68,15 @@ class Home:
     gpus: int = GPUS
     data_width: int = DATA_WIDTH
 
-    @property
+    @cached_property
     def film_data(self) -> Markup:
-        """The film for the script, as JSON."""
+        """The film for the script, as JSON; made once."""
         return Markup(film_data(self.film))
 
-    def rest(self, form: str) -> Markup:
-        """A composition of the film, wide or tall, at its end: so it is where no script plays it."""
-        return Markup(getattr(self.film, form).at(self.film.length))
+    @cached_property
+    def rest(self) -> dict[str, Markup]:
+        """Both compositions of the film at its end: so they are where no script plays them."""
+        return {form: Markup(getattr(self.film, form).at(self.film.length)) for form in ("wide", "tall")}
 
     @property
     def size(self) -> str:
