@@ -91,7 +91,10 @@ class _Search:
             if wanted is None:
                 yield Wait(stage, start, end, owner=last)
                 continue
-            owner, missing = dependency(self.orders, self.placement, stage, _op(wanted))
+            needed = self.needed(wanted)
+            if needed is None:
+                continue
+            owner, missing = needed.stage, _op(needed)
             pieces = list(self.pieces(wanted, start))
             for begin, until, holder in reversed(pieces):
                 yield Wait(stage, begin, until, _op(wanted), missing, owner, holder)
@@ -101,11 +104,11 @@ class _Search:
         end, hair = wanted.start, HAIR * self.timeline.makespan
         while end - since > hair:
             needed, own = self.needed(wanted), self.before.get(wanted)
-            arrives = needed.end + self._travel(needed, wanted) if needed else 0.0
-            if needed and arrives >= (own.end if own else 0.0) - hair:
-                if end - needed.end > hair:
-                    yield max(since, needed.end), end, None
-                wanted = needed
+            if needed and self._arrives(needed, wanted) >= (own.end if own else 0.0) - hair:
+                giver = self.beside.get(needed, needed)
+                if end - giver.end > hair:
+                    yield max(since, giver.end), end, None
+                wanted = giver
             elif own:
                 wanted = own
             else:
@@ -115,13 +118,32 @@ class _Search:
                 yield max(since, wanted.start), end, wanted
             end = wanted.start
 
+    @cached_property
+    def beside(self) -> dict[Interval, Interval]:
+        """The operation beside which each joined one runs: it starts with what both need, and gives when both are done."""
+        found: dict[Interval, Interval] = {}
+        for stage, order in enumerate(self.orders):
+            for op, after in pairwise(order):
+                if op.joined:
+                    found[self.found[(stage, *op[:3])]] = self.found[(stage, *after[:3])]
+        return found
+
     def needed(self, wanted: Interval) -> Interval | None:
-        """The operation whose result this one waits for; None for a forward of the first layers."""
+        """The operation whose result this one waits for longest; None for a forward of the first layers."""
+        both = (wanted, self.beside[wanted]) if wanted in self.beside else (wanted,)
+        sources = [source for source in map(self._source, both) if source]
+        return max(sources, key=lambda source: self._arrives(source, wanted), default=None)
+
+    def _source(self, wanted: Interval) -> Interval | None:
         op = _op(wanted)
         if op.kind == "F" and self.placement.places[wanted.stage][op.chunk].position == 0:
             return None
         owner, missing = dependency(self.orders, self.placement, wanted.stage, op)
         return self.found[(owner, *missing[:3])]
+
+    def _arrives(self, source: Interval, target: Interval) -> float:
+        """When a result is there."""
+        return self.beside.get(source, source).end + self._travel(source, target)
 
     def _travel(self, source: Interval, target: Interval) -> float:
         return self.send_s if source.stage != target.stage else 0.0
