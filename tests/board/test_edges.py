@@ -6,18 +6,16 @@ from itertools import pairwise
 import pytest
 
 from app.board.figures.pipeline_timeline import pipeline_timeline
-from app.board.scenes import SCENES
-from app.board.scenes.pp.case import Case
+from app.board.scenes.pp.case import NAMES, Case
+from app.board.scenes.pp.film import film
+from app.board.scenes.pp.scene import PP
 from engine.pipeline.schedules import SCHEDULES
 from engine.pipeline.simulator import even_durations, simulate
 from engine.pipeline.timeline import Timeline
 
 HAIR = 0.25  # of the drawing: two coordinates rounded to a tenth
 BOX = re.compile(r"m(-?[\d.]+) (-?[\d.]+)h(-?[\d.]+)v(-?[\d.]+)h-?[\d.]+z")
-MOVER = re.compile(
-    r'<g class="mover op-[^"]*" data-key="[^"]*-shape"\s*transform="translate\((?P<x>[\d.]+) (?P<y>[\d.]+)\)">'
-    r'<path[^>]*d="M0 0h(?P<width>[\d.]+)v[\d.]+h-[\d.]+z"'
-)
+CELL = re.compile(r"M(-?[\d.]+) [\d.]+h([\d.]+)v")
 Boxes = dict[float, list[tuple[float, float]]]  # left and right edges, by the top of their row
 
 
@@ -49,12 +47,13 @@ def test_the_planners_timeline_leaves_no_air_between_operations(name: str) -> No
     assert touches(timeline, boxes) > 20
 
 
-def test_the_scenes_timeline_leaves_no_air_between_operations() -> None:
-    scene = SCENES["pp"]
-    values = scene.values({})
-    frame = next(frame for frame in scene.frames(values) if frame.name == "1F1B")
+@pytest.mark.parametrize("name", NAMES)
+def test_the_films_lanes_leave_no_air_between_operations(name: str) -> None:
+    values = PP.values({"schedule": name})
     boxes: Boxes = {}
-    for found in MOVER.finditer(frame.figure.svg()):
-        x = float(found["x"])
-        boxes.setdefault(float(found["y"]), []).append((x, x + float(found["width"])))
-    assert touches(Case(values).run("1f1b").timeline, boxes) > 20
+    for actor in film(values).wide.actors:
+        if actor.key.startswith("lane-"):
+            work = actor.drawing[actor.drawing.index('<g class="op-') :]  # waits come first
+            cells = [(float(x), float(width)) for x, width in CELL.findall(work)]
+            boxes[float(actor.key.removeprefix("lane-"))] = [(x, x + width) for x, width in cells]
+    assert touches(Case(values).played.timeline, boxes) > 20

@@ -1,13 +1,10 @@
-"""The pipeline scene: its numbers against the storyboard's, and that every setting of the knobs draws whole pictures."""
+"""The pipeline scene: its numbers against the storyboard's."""
 
 import pytest
 
-from app.board.scenes.base import Frame
 from app.board.scenes.pp.case import Case
 from app.board.scenes.pp.scene import PP
 from engine.language.formula import Term
-from engine.pipeline.waits import waits
-from tests.board.scenes.drawings import assert_legible, assert_whole, each_of
 
 SETTINGS = [
     {},
@@ -19,18 +16,13 @@ SETTINGS = [
     {"stages": "8", "micro": "2", "send": "0.5"},
     {"stages": "3", "micro": "31", "weight": "0.25"},
     {"stages": "7", "micro": "28"},
-    {"stages": "6", "micro": "32", "chunks": "3", "slow": "0"},
+    {"stages": "6", "micro": "32", "chunks": "3", "slow": "15"},
     {"input": "0.25", "weight": "3", "send": "0.05"},
 ]
-each_setting = each_of(SETTINGS)
 
 
 def case(**given: str) -> Case:
     return Case(PP.values(given))
-
-
-def frames(given: dict[str, str]) -> tuple[Frame, ...]:
-    return PP.frames(PP.values(given))
 
 
 def terms(given: dict[str, str]) -> dict[str, Term]:
@@ -65,9 +57,9 @@ def test_zb_h2_waits_only_on_its_ramps() -> None:
 
 
 def test_a_slow_last_stage_costs_its_share_of_every_micro_batch() -> None:
-    slow = case(micro="32")
+    slow = case(micro="32", slow="10")
     assert slow.run("1f1b", slow=slow.slower).slots == pytest.approx(114.6)
-    assert terms({"micro": "32"})["1F1B with a slow last stage"].value == pytest.approx(114.6)
+    assert terms({"micro": "32", "slow": "10"})["1F1B with a slow last stage"].value == pytest.approx(114.6)
 
 
 @pytest.mark.parametrize("given", [given for given in SETTINGS if "send" not in given])
@@ -75,7 +67,8 @@ def test_the_textbook_formulas_agree_with_the_timeline_while_sends_take_no_time(
     found, shown = case(**given), terms(given)
     assert shown["step of GPipe and of 1F1B"].value == pytest.approx(found.run("1f1b").slots)
     assert shown["bubble of GPipe and of 1F1B"].value == pytest.approx(found.waiting("gpipe").value)
-    assert shown["1F1B with a slow last stage"].value == pytest.approx(found.run("1f1b", slow=found.slower).slots)
+    if found.slower:
+        assert shown["1F1B with a slow last stage"].value == pytest.approx(found.run("1f1b", slow=found.slower).slots)
     if not found.groups:
         assert shown[f"step, {found.v} chunks per stage"].value == pytest.approx(found.run("interleaved").slots)
 
@@ -103,28 +96,12 @@ def test_what_people_say_is_put_right_with_numbers() -> None:
     assert "37.5 %" in share and "27.3 %" in share
 
 
-def test_every_idle_moment_has_its_reason() -> None:
-    found = case(send="0.3")
+@pytest.mark.parametrize("given", [{"send": "0.3"}, {"weight": "0.25"}, {"stages": "6", "micro": "12"}])
+def test_every_idle_moment_has_its_reason(given: dict[str, str]) -> None:
+    found = case(**given)
+    assert len(found.runs) >= 7
     for run in found.runs.values():
-        told = waits(run.orders, run.placement, run.timeline, run.send)
         idle = sum(end - start for stage in range(found.p) for start, end in run.timeline.idle_gaps(stage))
-        assert sum(wait.end - wait.start for wait in told) == pytest.approx(idle)
-    svg = frames({})[2].figure.svg()
+        assert sum(wait.end - wait.start for wait in run.waits) == pytest.approx(idle), run.title
+    svg = PP.frames(PP.values({}))[2].figure.svg()
     assert "Stage 0 waits for the backward of micro-batch 0 from stage 1; first stage 3 has to run" in svg
-
-
-def test_micro_batches_that_fill_no_group_are_shown_as_such() -> None:
-    frame = frames({"stages": "5"})[5]
-    assert "5 or 10" in frame.description
-    assert len(frames({"stages": "5"})) == len(frames({}))
-
-
-@each_setting
-def test_every_setting_draws_whole_pictures(given: dict[str, str]) -> None:
-    assert_whole(frames(given), frames(given), 10)
-    assert all(len(frame.name.split()) <= 4 for frame in frames(given))
-
-
-@each_setting
-def test_no_words_are_small_overlap_or_leave_the_picture(given: dict[str, str]) -> None:
-    assert_legible(frames(given))
