@@ -38,12 +38,21 @@ def kept(timeline: Timeline, stage: int) -> tuple[Kept, ...]:
     return tuple(found)
 
 
-def waited(timeline: Timeline, moment: float) -> float:
+Gaps = tuple[tuple[float, float], ...]
+
+
+def idle(timeline: Timeline) -> Gaps:
+    """From when to when any stage has nothing to run, stage by stage.   [time unit of the timeline]"""
+    return tuple(gap for stage in range(timeline.stages) for gap in timeline.idle_gaps(stage))
+
+
+def waited(gaps: Gaps, moment: float) -> float:
     """How long all stages together have had nothing to run by a moment of the step.   [time unit, summed over stages]
 
+    gaps   what `idle` gives
+
     >>> from engine.pipeline.simulator import run
-    >>> waited(run("1f1b", stages=2, micro_batches=1), 2.0)
+    >>> waited(idle(run("1f1b", stages=2, micro_batches=1)), 2.0)
     2.0
     """
-    worked = sum(max(0.0, min(op.end, moment) - op.start) for op in timeline.intervals)
-    return timeline.stages * min(moment, timeline.makespan) - worked
+    return sum(min(end, moment) - start for start, end in gaps if start < moment)

@@ -12,7 +12,7 @@ from app.board.scenes.pp.piles import Piles
 from app.board.scenes.pp.scene import PP
 from app.board.scenes.pp.story import Story
 from engine.language.refusal import Refusal
-from engine.lens.stacks import kept, waited
+from engine.lens.stacks import kept
 from engine.pipeline.timeline import Interval
 from tests.board.films.reading import FORMS
 
@@ -174,13 +174,6 @@ def test_a_shape_that_a_schedule_cannot_run_is_a_sentence_about_a_knob() -> None
     with pytest.raises(Refusal) as caught:
         film(PP.values({"schedule": "dualpipe", "stages": "5"}))
     assert caught.value.field == "stages" and caught.value.nearest == "4 or 6"
-
-
-def test_the_stage_slots_that_waited_are_all_of_the_timelines_idle_time_in_the_end() -> None:
-    for name in NAMES:
-        timeline = stories(name)[0].run.timeline
-        idle = sum(end - start for stage in range(timeline.stages) for start, end in timeline.idle_gaps(stage))
-        assert waited(timeline, timeline.makespan) == pytest.approx(idle)
 
 
 def test_forms_are_drawn_by_the_same_hand() -> None:

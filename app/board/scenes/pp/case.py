@@ -12,6 +12,7 @@ from engine.language.refusal import Refusal
 from engine.language.units import MB, digits_text
 from engine.layout.stages import split_layers
 from engine.lens.slots import head_in_layers, pipeline_sends, step_slots, uneven_step_slots, waiting_share
+from engine.lens.stacks import Gaps, idle
 from engine.lens.two_steps import next_step_slots, two_steps
 from engine.memory.parameters import count
 from engine.network.payloads import activation_payload_bytes
@@ -109,6 +110,11 @@ class Run:
     def waits(self) -> tuple[Wait, ...]:
         """Every moment at which a stage has nothing to run, with its reason."""
         return waits(self.orders, self.placement, self.timeline, self.send)
+
+    @cached_property
+    def gaps(self) -> Gaps:
+        """When any stage waits."""
+        return idle(self.timeline)
 
     @cached_property
     def two(self) -> Timeline:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from app.board.film.composition import Composition
 from app.board.film.lens import plain
 from app.board.film.track import Way
-from app.board.scenes.pp.places import places
+from app.board.scenes.pp.places import UNDER, places
 from app.board.scenes.pp.story import Story, at_once
 from engine.pipeline.timeline import Interval
 
@@ -60,9 +60,11 @@ class Marbles:
                     key = f"W{n}.{op.chunk}@{op.stage}"
                     self._marble(key, n, "w", "weight gradient", [self.leg(op)], op.start)
         if self.every > 1:
-            words = f"every {_ordinal(self.every)} micro-batch is drawn as a marble"
+            words, y = f"every {_ordinal(self.every)} marble is drawn", self.picture.height - 8
             with self.picture.actor("thinned", "words", Way(0, 0).hide(self.story.change[0][0], 0.3)):
-                self.picture.text(self.at.sides[1], self.picture.height - 30, words, anchor="end", ink="soft")
+                self.picture.text(
+                    self.at.sides[1], y if self.picture.is_wide else y - UNDER, words, anchor="end", ink="soft"
+                )
 
     def leg(self, op: Interval) -> Leg:
         """The way of a marble through a box while its stage runs an operation."""
@@ -73,7 +75,8 @@ class Marbles:
         if self.ways == 2:
             y += ASIDE if rightwards else -ASIDE
         if op.kind == "W":  # comes from no neighbour and goes to none
-            return Leg(op, x + step, x + step, to - step, y)
+            inside = min(2 * abs(step), (right - left) / 3) * (1 if rightwards else -1)
+            return Leg(op, x + inside, x + inside, to - inside, y)
         return Leg(op, x, x + step, to, y)
 
     @cached_property

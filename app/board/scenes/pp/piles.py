@@ -1,5 +1,7 @@
 """Stacks of what stages keep for their backward passes: pills that come with a forward and go with its backward."""
 
+from functools import cached_property
+
 from app.board.film.composition import Composition, Steps
 from app.board.film.lens import plain
 from app.board.film.pieces import faded
@@ -26,11 +28,12 @@ class Piles:
         self.unit = min(22.0, (base - top) / self.most)
         self.wide = min(86.0, (self.at.sides[1] - self.at.sides[0]) / self.case.p - 12)
 
-    @property
+    @cached_property
     def pills(self) -> bool:
         """Whether each micro-batch has its pill."""
-        moves = sum(len(seats(item, items)) for items in self.items for item in items)
-        return moves <= PILLS and self.unit > 4
+        if self.unit <= 4 or sum(map(len, self.items)) > PILLS:
+            return False
+        return sum(len(seats(item, items)) for items in self.items for item in items) <= PILLS
 
     def x(self, stage: int) -> float:
         """Left side of a stack."""
@@ -38,7 +41,8 @@ class Piles:
 
     def draw(self) -> None:
         since, until = act(self.story, "step")
-        top, base = base_of(self.at.stacks, self.unit * self.most)
+        base = self.at.stacks[1]
+        top = base - self.unit * self.most
         with self.picture.actor("stacks", "words", faded(Way(0, 0), self.lens, since, until)):
             if self.picture.is_wide:
                 self.picture.text(4, base - 4, "keeps", "read", ink="soft")
@@ -112,11 +116,6 @@ class Piles:
         steps: Steps = tuple(said)
         middle = self.x(stage) + self.wide / 2
         self.picture.runs(f"peak-{stage}", middle, base + 17, steps, self.at.number, anchor="middle", ink="bad")
-
-
-def base_of(stacks: tuple[float, float], tall: float) -> tuple[float, float]:
-    """Top and base of a stack so tall."""
-    return stacks[1] - tall, stacks[1]
 
 
 def seats(item: Kept, items: tuple[Kept, ...]) -> list[tuple[float, int]]:

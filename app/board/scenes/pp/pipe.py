@@ -141,7 +141,7 @@ class Pipe:
             if not self.since < t < self.until:
                 return ""
             e = min(self.lens(t), run.slots)
-            lost, whole = waited(run.timeline, e), p * e
+            lost, whole = waited(run.gaps, e), p * e
             return f"{lost:.0f} of {whole:.0f} stage-slots waited, {share_text(lost / whole if whole else 0.0)}"
 
         steps = running(story.lens.length, words)

@@ -62,7 +62,7 @@ class Places:
 
 
 WIDE = Places((54, 708), (26, 104), 13, (116, 196), 216, 132, 34, 344, 33, "number")
-TALL = Places((26, 352), (26, 114), 10, (136, 232), 260, 208, 40, 446, 42, "cell")
+TALL = Places((26, 352), (26, 114), 10, (136, 232), 260, 196, 40, 446, 42, "cell")
 
 
 def places(picture: Composition) -> Places:

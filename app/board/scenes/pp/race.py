@@ -11,7 +11,7 @@ from app.board.scenes.pp.story import Story, act
 from engine.language.units import digits_text, share_text
 from engine.lens.stacks import waited
 
-FALLS = 0.35  # s in which a flag comes down
+FALLS, FLAG = 0.35, 13.0  # s in which a flag comes down, and how long it is
 
 
 class Race:
@@ -69,9 +69,10 @@ class Race:
         room = self.picture.width - x
         with self.picture.actor(f"flag-{second}", "flag", way, why=f"{run.title} is done after {words}"):
             self.picture.line(0, 0, 0, self.tall - 2, ink="good", stroke="thick", key="pole")
-            self.picture.path("M0 0l-13 5l13 5z" if room < 16 else "M0 0l13 5l-13 5z", fill="w", ink="good")
+            side = -FLAG if room < FLAG + 2 else FLAG
+            self.picture.polyline(((0, 0), (side, 5), (0, 10)), fill="w", ink="good", key="pennant")
         beside = room > words_width(words) + 20
-        way = Way(x + 17 if beside else x - (4 if room < 16 else 0), top + (12 if beside else -8), here=False)
+        way = Way(x + 17 if beside else x - (4 if room < FLAG + 2 else 0), top + (12 if beside else -8), here=False)
         with self.picture.actor(f"ends-{second}", "words", self._act(way.show(t + FALLS))):
             self.picture.text(0, 0, words, "read", anchor="start" if beside else "end", ink="good")
 
@@ -79,7 +80,7 @@ class Race:
         def words(t: float) -> str:
             if not self.since + 0.3 < t < self.until:
                 return ""
-            lost = waited(run.timeline, min(max(0.0, self.lens(t) - self.start), run.slots))
+            lost = waited(run.gaps, min(max(0.0, self.lens(t) - self.start), run.slots))
             return f"{lost:.0f} stage-slots waited" if self.picture.is_wide else f"{lost:.0f} waited"
 
         x = 4 + max(words_width(each.title) for each in (self.story.run, self.story.rival)) + 16
