@@ -21,8 +21,8 @@ SPOT = """() => {
 
 
 def moment(name: str) -> str:
-    """An address at which marks are on the picture: well into the film."""
-    return f"/scenes/{name}?t={film_of(name).length * 0.7:.2f}"
+    """An address at which marks are on the picture: a stop well into the film."""
+    return f"/scenes/{name}?frame={int(0.7 * len(film_of(name).stops))}"
 
 
 def says(page: Page, why: str) -> None:

@@ -52,7 +52,7 @@ def coin(
         span = lens.span(begins, ends)
         way.show(span[0][0], 0.0).ride(span, wire).hide(span[-1][0], 0.0)
         flights.append(Flight(wire, span[0][0], span[-1][0], n_bytes))
-    with picture.actor(key, "coin", way, flights=flights):
+    with picture.actor(key, "coin", way, flights=flights, why="on its way: it is on its wire only while its bytes are"):
         picture.path(f"M{-wide / 2} {-tall / 2}h{wide}v{tall}h{-wide}z", fill=OWNERS[owner], stroke="thin")
         if over:
             picture.path(f"M{-wide / 2} {-tall / 2}h{wide}v{tall}h{-wide}z", fill=over, ink="")
@@ -180,7 +180,7 @@ def sweep(
     for start, end in spans:
         span = lens.span(start, end)
         way.show(span[0][0], 0.0).grow(_at(span[0][0]), wide=0).grow(span, wide=1).hide(span[-1][0])
-    with picture.actor(key, "sweep", way):
+    with picture.actor(key, "sweep", way, why="computed now: the shade is as far as the work"):
         picture.cells([(0, 0, width, tall)], fill="sweep", ink="rule")
 
 

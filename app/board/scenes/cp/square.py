@@ -68,7 +68,12 @@ class Square:
         x, y = start[0] + (wide - min(wide, 24)) / 2, start[1] + (tall - min(tall, 22)) / 2
         wide, tall = min(wide, 24), min(tall, 22)
         way = Way(x, y, here=False).show(span[0][0], 0.0).go(span, *seat).hide(span[-1][0], 0.0)
-        with self.picture.actor(f"deal-{self.act.key}-{key}-{strip}", "strip", way):
+        with self.picture.actor(
+            f"deal-{self.act.key}-{key}-{strip}",
+            "strip",
+            way,
+            why="a strip of the sequence, on its way to the GPU that will own it",
+        ):
             strip_tile(self.picture, wide, tall, rank, self.act.ranks, "deal", LETTERS[rank])
 
     def _grid(self) -> None:

@@ -66,6 +66,7 @@ PP = Scene(
     knobs=KNOBS,
     frames=frames,
     film=film,
+    proof="step done",
     question=question,
     numbers=numbers,
     misconceptions=misconceptions,

@@ -68,7 +68,7 @@ def row_line(picture: Composition, key: str, left: float, right: float, box: Box
     """The row that is being multiplied: it runs down both factors and what they make."""
     start, end = span[0][0], span[-1][0]
     way = Way(left - 4, box.y, here=False).show(start, 0.0).go(span, left - 4, box.y + box.tall, eased=False)
-    with picture.actor(key, "sweep", way.hide(end)):
+    with picture.actor(key, "sweep", way.hide(end), why="computed now: the shade is as far as the work"):
         picture.line(0, 0, right - left + 8, 0, ink="bad", stroke="thick", key="row")
 
 
