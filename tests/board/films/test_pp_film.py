@@ -167,6 +167,15 @@ def test_zb_h2_gains_between_steps_what_zb_h1_does_not() -> None:
     assert all(stop.name != "next step" for stop in film(PP.values({"schedule": "zb-h1"})).stops)
 
 
+@EACH
+def test_the_answer_is_what_the_passage_that_proves_it_says(name: str) -> None:
+    for times in TIMES:
+        values = PP.values({"schedule": name, **times})
+        answer = PP.question(values).answer
+        proof = next(stop for stop in film(values).stops if stop.name == PP.proof)
+        assert answer is not None and answer.text.removesuffix(" of the step") in proof.caption
+
+
 def test_a_shape_that_a_schedule_cannot_run_is_a_sentence_about_a_knob() -> None:
     with pytest.raises(Refusal) as caught:
         film(PP.values({"schedule": "interleaved", "stages": "5"}))

@@ -1,7 +1,7 @@
 """Pipeline parallel: layers dealt to stages, micro-batches that fill them, and the orders in which they may work."""
 
 from app.board.scenes.base import Frame, Misconception, Scene, Values, stills
-from app.board.scenes.pp.case import KNOBS, Case, slots_text
+from app.board.scenes.pp.case import EVERY, KNOBS, Case, slots_text
 from app.board.scenes.pp.film import TITLE, film
 from engine.asking.question import Question
 from engine.language.formula import Term
@@ -15,10 +15,18 @@ def frames(values: Values) -> tuple[Frame, ...]:
 
 
 def question(values: Values) -> Question:
+    """Of the schedule that is played; one that cannot run here is asked by the textbook's formula."""
     case = Case(values)
-    answer = case.waiting("gpipe") if case.send else bubble_of_total.explain("waiting under GPipe", p=case.p, m=case.m)
+    schedule, refusal = EVERY[case.name], case.refusal(case.name)
+    exact = case.send or case.slower or not schedule.closed.bubble_of_total
+    chunks = case.v if schedule.takes_chunks else 1
+    answer = (
+        case.waiting(case.name, case.played)
+        if exact and not refusal
+        else bubble_of_total.explain(f"waiting under {schedule.title}", p=case.p, m=case.m, v=chunks)
+    )
     return Question(
-        ask=f"{case.m} micro-batches pass {case.p} stages. What share of the whole step does a stage wait?",
+        ask=f"{case.m} micro-batches pass {case.p} stages under {schedule.title}. What share of the whole step does a stage wait?",
         answer=answer,
         because="A stage works once for each micro-batch and waits while the pipe fills and drains.",
     )
