@@ -14,7 +14,7 @@ from engine.pipeline.waits import Wait
 
 BAR = 0.84  # of the pitch of a lane
 FAINT, FINE = 6.0, 3.5  # widths of a cell below which its outline is faint, and below which it has none
-ASKED = 160  # waits of a step up to which each tells its own reason; above, the longest gaps do
+ASKED = 120  # waits of a step up to which each tells its own reason; above, the longest gaps do
 
 
 def shade(run: Run, chunk: int) -> int:

@@ -12,8 +12,8 @@ from app.board.scenes.pp.places import UNDER, places
 from app.board.scenes.pp.story import Story, at_once
 from engine.pipeline.timeline import Interval
 
-MOST = 480  # operations whose marbles are drawn; of more, every second, third … micro-batch
-SMALL, GROWS, LONG = 0.72, 0.12, 0.02  # of a marble that waits; s in which it grows again; s of a wait that is seen
+MOST = 360  # operations whose marbles are drawn; of more, every second, third … micro-batch
+SMALL, GROWS, LONG = 0.78, 0.12, 0.02  # of a marble that waits; s in which it grows again; s of a wait that is seen
 DOOR = 1.5  # radii from the wall to where a marble waits, so that one that arrives does not cover it
 NARROW, ASIDE = 10.0, 9.5  # radius, and distance from the lane's middle, where marbles pass each other in a lane
 KINDS = (("F", "f", "forward"), ("BI", "b", "backward"))
@@ -93,27 +93,31 @@ class Marbles:
         return found
 
     def _marble(self, key: str, n: int, fill: str, word: str, legs: list[Leg], since: float) -> None:
+        why = f"{word} of micro-batch {n}: its place in the box is how far the stage has come with it"
+        with self.picture.actor(key, "marble", self._way(legs, since), why=why):
+            self.picture.circle(0, 0, self.radius, fill=fill, key=f"marble-{fill}")
+        with self.picture.actor(f"{key}-number", "words", self._way(legs, since, shrinks=False)):
+            self.picture.text(0, 5 if self.picture.is_wide else 4, str(n), self.at.number, anchor="middle")
+
+    def _way(self, legs: list[Leg], since: float, shrinks: bool = True) -> Way:
+        """Through all boxes; the number does not shrink with its marble, so that it can still be read."""
         arrived = self.lens.begins(since)
         way = Way(legs[0].x, legs[0].y, here=False)
         for leg in legs:
             span = self.lens.span(leg.op.start, leg.op.end)
-            self._wait(way, leg, arrived, span[0][0])
+            self._wait(way, leg, arrived, span[0][0], shrinks)
             way.go(span, leg.to, leg.y, eased=False)
             arrived = span[-1][0]
-        way.hide(arrived, 0.0)
-        why = f"{word} of micro-batch {n}: its place in the box is how far the stage has come with it"
-        with self.picture.actor(key, "marble", way, why=why):
-            self.picture.circle(0, 0, self.radius, fill=fill, key=f"marble-{fill}")
-            self.picture.text(0, 5 if self.picture.is_wide else 4, str(n), self.at.number, anchor="middle")
+        return way.hide(arrived, 0.0)
 
-    def _wait(self, way: Way, leg: Leg, since: float, until: float) -> None:
+    def _wait(self, way: Way, leg: Leg, since: float, until: float, shrinks: bool) -> None:
         """Small at the door of its next box, from when on it is the next one there; a queue shows no others."""
         seen = max(since, min(self.lens.begins(self.turn.get(leg.op, 0.0)), until))
         if seen > since:
             way.hide(since, 0.0)
         waits = until - since > LONG
         way.go(at_once(since), leg.door if waits else leg.x, leg.y, eased=False).show(seen, 0.0)
-        if waits and until - seen > 2 * GROWS:
+        if shrinks and waits and until - seen > 2 * GROWS:
             way.grow(at_once(seen), wide=SMALL, tall=SMALL)
             way.grow(plain(until - GROWS, until), wide=1, tall=1, eased=True)
 

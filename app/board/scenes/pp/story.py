@@ -110,7 +110,7 @@ class Story:
             return "Backward runs home; a stage that has to wait is hatched."
         if name == "last one in":
             if self.schedule.splits_backward:
-                return "Green weight gradients may be late: no neighbour waits for them."
+                return "Weight gradients, green, can wait: no neighbour needs them."
             return "One backward, one forward: the stacks stay as high as they are."
         return f"{in_slots(run.slots)}, and {share_text(self.waiting(run))} of them waiting."
 
