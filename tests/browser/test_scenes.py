@@ -9,12 +9,11 @@ from tests.browser.conftest import Visit
 from tests.browser.test_pages import settle, violations
 
 STAGES = ((1024, 768), (1280, 720), (1280, 800), (1920, 1080), (3840, 2160))
-ROW = next(name for name, scene in SCENES.items() if not scene.film)  # a scene that is a row of frames
 FLOOR = 0.028  # of the stage's height: the smallest text that the last row reads
 SMALLEST = """() => {
   const frame = document.querySelector(".scene-frame:not([hidden])");
   const words = "svg text, figcaption, p, td, th, li, h1, h2, math";
-  const texts = [...frame.querySelectorAll(words), document.querySelector("h1")].filter((text) => text.checkVisibility());
+  const texts = [...frame.querySelectorAll(words), document.querySelector("h1")].filter((text) => text.checkVisibility() && !text.closest("[display=none]"));
   return Math.min(...texts.map((text) => {
     const scale = text instanceof SVGElement ? text.getScreenCTM().a : 1;
     return parseFloat(getComputedStyle(text).fontSize) * scale;
@@ -22,7 +21,7 @@ SMALLEST = """() => {
 }"""
 
 CUT_OFF = """() => [...document.querySelectorAll(".scene-frame:not([hidden]) :is(svg text, figcaption, p, td, th, li, h1, h2, math)")]
-  .filter((text) => text.checkVisibility())
+  .filter((text) => text.checkVisibility() && !text.closest("[display=none]"))
   .map((text) => [text.textContent.trim().slice(0, 40), text.getBoundingClientRect()])
   .filter(([, box]) => box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1)
   .map(([words, box]) => `${words} ${Math.round(box.left)},${Math.round(box.top)},${Math.round(box.right)},${Math.round(box.bottom)}`)"""
@@ -51,36 +50,6 @@ def test_a_scene_is_no_wider_than_its_window(visit: Visit, name: str) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= width, width
 
 
-def test_a_frame_opened_by_address_is_the_frame_reached_by_stepping(visit: Visit) -> None:
-    page = visit(f"/scenes/{ROW}")
-    page.locator("scene-player").focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    assert shown(page) == 3 and "frame=3" in page.url
-    stepped = page.locator(".scene-frame:not([hidden]) svg").evaluate("svg => svg.outerHTML")
-    opened = visit(f"/scenes/{ROW}?frame=3").locator(".scene-frame:not([hidden]) svg").evaluate("svg => svg.outerHTML")
-    assert stepped == opened
-
-
-def test_keys_play_step_and_jump_only_while_the_player_has_the_focus(visit: Visit) -> None:
-    page = visit(f"/scenes/{ROW}", reduced_motion="reduce")
-    page.keyboard.press("End")
-    assert shown(page) == 0
-    player = page.locator("scene-player")
-    player.focus()
-    page.keyboard.press("End")
-    last = shown(page)
-    assert last == page.locator(".scene-frame").count() - 1
-    page.keyboard.press("Home")
-    page.keyboard.press("]")
-    expect(page.locator("[data-speed]")).to_have_value("2.0")
-    page.keyboard.press(" ")
-    expect(page.locator("[data-go=play]")).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".scene-frame[data-frame='2']")).to_be_visible()
-    page.keyboard.press(" ")
-    expect(page.locator("[data-go=play]")).to_have_attribute("aria-pressed", "false")
-
-
 def test_a_knob_redraws_the_frame_one_is_at(visit: Visit) -> None:
     page = visit("/scenes/pp?frame=4")
     page.locator("#stages").fill("8")
@@ -100,13 +69,6 @@ def test_a_prediction_is_told_which_mistake_it_is(visit: Visit) -> None:
     page.locator("[name=answer]").fill("21e9")
     page.keyboard.press("Enter")
     expect(page.locator("#scene-verdict")).to_contain_text("Yes")
-
-
-def test_without_a_script_frames_are_links(visit: Visit) -> None:
-    page = visit(f"/scenes/{ROW}", java_script_enabled=False)
-    page.get_by_role("link", name="next frame").click()
-    assert "frame=1" in page.url
-    expect(page.locator(".scene-frame:not([hidden])")).to_have_attribute("data-frame", "1")
 
 
 @pytest.mark.parametrize("name", [*SCENES, *(lesson.slug for lesson in lessons())])
