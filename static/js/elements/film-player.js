@@ -46,7 +46,7 @@ export class FilmPlayer extends HTMLElement {
   }
 
   show() {
-    if (!this.clock) return;
+    if (!this.clock || !this.querySelector(".film-picture")) return; // refused: a sentence stands in the picture's place
     const { t, at, film } = this.clock;
     (this.pictures.find(({ svg }) => svg.matches(`.film-${seen()}`)) ?? this.pictures[0]).show(t);
     this.words(".film-caption", film.stops[at][3]);

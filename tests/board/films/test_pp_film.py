@@ -1,10 +1,13 @@
 """The pipeline film: what it shows is what the schedule's timeline says, for every schedule and many shapes."""
 
+import json
 import random
+import zlib
 
 import pytest
 
 from app.board.film.composition import Actor, Composition
+from app.board.film.data import film_data
 from app.board.scenes.pp.case import NAMES, Case
 from app.board.scenes.pp.film import film
 from app.board.scenes.pp.marbles import Marbles
@@ -15,6 +18,7 @@ from engine.language.refusal import Refusal
 from engine.lens.stacks import kept
 from engine.pipeline.timeline import Interval
 from tests.board.films.reading import FORMS
+from tests.board.films.test_every_film import MOST_BYTES
 
 EACH = pytest.mark.parametrize("name", NAMES)
 SHAPES = ({}, {"stages": "2"}, {"stages": "6", "micro": "12"}, {"stages": "8", "micro": "32", "chunks": "4"})
@@ -52,7 +56,7 @@ def amount_at(story: Story, picture: Composition, stage: int, t: float, full: bo
     columns = {actor.key: actor for actor in of_kind(picture, "pill")}
     name = f"column-let-go-{stage}"
     key = f"column-freed-{stage}" if full or name not in columns else name
-    return columns[key].track.at(t)["tall"] / piles.unit
+    return columns[key].track.at(t)["tall"]
 
 
 @EACH
@@ -183,6 +187,26 @@ def test_a_shape_that_a_schedule_cannot_run_is_a_sentence_about_a_knob() -> None
     with pytest.raises(Refusal) as caught:
         film(PP.values({"schedule": "dualpipe", "stages": "5"}))
     assert caught.value.field == "stages" and caught.value.nearest == "4 or 6"
+
+
+@EACH
+def test_the_film_thins_itself_where_knobs_are_at_their_most_together(name: str) -> None:
+    chance = random.Random(name)
+    for _ in range(3):
+        dense = {
+            "schedule": name,
+            "stages": "8",
+            "micro": "32",
+            "chunks": "4",
+            "send": chance.choice(("0", "0.35", "1")),
+        }
+        parts = {part: chance.choice(("0.25", "0.75", "2")) for part in ("input", "weight")}
+        made = film(PP.values({**dense, **parts, "slow": chance.choice(("0", "35", "100"))}))
+        data = json.loads(film_data(made))
+        for picture in (made.wide, made.tall):
+            assert len(picture.actors) < 1500
+            sent = picture.at(0.0) + json.dumps(data[picture.form], separators=(",", ":"))
+            assert len(zlib.compress(sent.encode(), 6)) <= MOST_BYTES, (dense, parts)
 
 
 def test_forms_are_drawn_by_the_same_hand() -> None:

@@ -14,7 +14,7 @@ from engine.pipeline.waits import Wait
 
 BAR = 0.84  # of the pitch of a lane
 FAINT, FINE = 6.0, 3.5  # widths of a cell below which its outline is faint, and below which it has none
-ASKED = 120  # waits of a step up to which each tells its own reason; above, the longest gaps do
+ASKED = 72  # waits of a step up to which each tells its own reason; above, the longest gaps do
 
 
 def shade(run: Run, chunk: int) -> int:
@@ -44,9 +44,8 @@ def lane(
     why = why or f"stage {stage} under {run.title}: what it runs, in the order in which it does"
     with picture.actor(key, "lane", way, window=(axis.right - axis.left, tall + 2), why=why):
         asked = _waits(run, stage) if idle is None else idle
-        if idle is None and len(run.waits) > ASKED:
-            gaps = run.timeline.idle_gaps(stage)
-            picture.cells((_box(axis, *gap, tall) for gap in gaps), fill="waiting", ink="")
+        if idle is None and len(run.waits) > ASKED:  # all that no operation covers waits
+            picture.cells([_box(axis, 0.0, run.slots, tall)], fill="waiting", ink="")
         for wait in asked:
             with picture.why(wait.sentence):
                 picture.cells([_box(axis, wait.start, wait.end, tall)], fill="waiting", ink="")

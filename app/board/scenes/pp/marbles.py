@@ -12,7 +12,7 @@ from app.board.scenes.pp.places import UNDER, places
 from app.board.scenes.pp.story import Story, at_once
 from engine.pipeline.timeline import Interval
 
-MOST = 360  # operations whose marbles are drawn; of more, every second, third … micro-batch
+MOST = 240  # operations whose marbles are drawn; of more, every second, third … micro-batch
 SMALL, GROWS, LONG = 0.78, 0.12, 0.02  # of a marble that waits; s in which it grows again; s of a wait that is seen
 DOOR = 1.5  # radii from the wall to where a marble waits, so that one that arrives does not cover it
 NARROW, ASIDE = 10.0, 9.5  # radius, and distance from the lane's middle, where marbles pass each other in a lane

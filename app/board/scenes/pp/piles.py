@@ -90,12 +90,14 @@ class Piles:
                 continue
             way = Way(self.x(stage), self.at.stacks[1], tall=0)
             for e, count in steps:
-                way.grow(at_once(self.lens.begins(e)), tall=count * self.unit)
+                way.grow(at_once(self.lens.begins(e)), tall=count)
             why = f"what stage {stage} keeps for backward passes to come"
             way.hide(self.story.change[0][0], 0.0)
             with self.picture.actor(f"column-{name}-{stage}", "pill", way, why=why):
                 self.picture.cells(
-                    [(0, -1, self.wide, 1)], fill="activations" if name == "freed" else "plain", ink="ink"
+                    [(0, -self.unit, self.wide, self.unit)],
+                    fill="activations" if name == "freed" else "plain",
+                    ink="ink",
                 )
 
     def _peak(self, stage: int, items: tuple[Kept, ...], until: float) -> None:

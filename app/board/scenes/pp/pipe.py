@@ -12,7 +12,7 @@ from app.board.scenes.pp.story import Story, act, at_once
 from engine.language.units import share_text
 from engine.lens.stacks import waited
 
-SEEN = 0.03  # s: a shorter wait is over before the next picture
+SEEN = 0.08  # s: a shorter wait is over before one has seen it
 LEGEND = (("F", "f", "forward"), ("B", "b", "backward"), ("W", "w", "weight gradient"), ("", "waiting", "waits"))
 
 
