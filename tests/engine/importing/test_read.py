@@ -5,6 +5,7 @@ import contextlib
 import os
 import subprocess
 import time
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -316,10 +317,23 @@ LONG = {
 }
 
 
+def least_s(work: Callable[[], object], tries: int = 3) -> float:
+    """CPU time of a piece of work, undisturbed: the least of a few tries."""
+    found = []
+    for _ in range(tries):
+        begun = time.process_time()
+        work()
+        found.append(time.process_time() - begun)
+    return min(found)
+
+
 @pytest.mark.parametrize("name", LONG)
 def test_the_longest_text_is_answered_at_once(name: str) -> None:
+    """Beside a yardstick of this machine, about a tenth of a second's work: not the clock of a busy one."""
     assert len(LONG[name]) <= LONGEST
-    begun = time.process_time()
-    with contextlib.suppress(Refusal):
-        read(LONG[name])
-    assert time.process_time() - begun < 1
+
+    def reading() -> None:
+        with contextlib.suppress(Refusal):
+            read(LONG[name])
+
+    assert least_s(reading) < 20 * least_s(lambda: sum(range(4_000_000)))
