@@ -57,10 +57,11 @@ def test_a_role_has_the_limits_of_a_rank() -> None:
                 (resource.RLIMIT_FSIZE, FILE_BYTES),
                 (resource.RLIMIT_CORE, 0),
             ):
-                assert resource.prlimit(role, limit) == (most, most)
-            assert CPU_S <= resource.prlimit(role, resource.RLIMIT_CPU)[1] < 10 * CPU_S
+                # one role may say it is ready before the other has settled
+                assert soon(lambda role=role, limit=limit, most=most: resource.prlimit(role, limit) == (most, most))
+            assert soon(lambda role=role: CPU_S <= resource.prlimit(role, resource.RLIMIT_CPU)[1] < 10 * CPU_S)
             assert os.path.exists("/dev/nvidia0") or resource.prlimit(role, resource.RLIMIT_AS)[1] > 0
-            assert os.getpriority(os.PRIO_PROCESS, role) >= NICE
+            assert soon(lambda role=role: os.getpriority(os.PRIO_PROCESS, role) >= NICE)
             environment = Path(f"/proc/{role}/environ").read_bytes()
             assert b"PATH=" in environment and b"PYTEST_CURRENT_TEST" not in environment
     finally:
