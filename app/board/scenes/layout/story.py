@@ -168,7 +168,8 @@ class Story:
         script.stop(
             "in the layer",
             "Attention, its sum; the MLP, its sum. Now back out.",
-            f"The last of {self.chunk.layers} layers: each half computes on an eighth of its columns, and a sum repairs the rest."
+            f"The last of {self.chunk.layers} layers: each half computes on one of {made.scenario.layout.tp} parts of its columns, "
+            "and a sum repairs the rest."
             if made.scenario.layout.tp > 1
             else f"The last of {self.chunk.layers} layers: attention, then the MLP, whole on this GPU.",
         )
